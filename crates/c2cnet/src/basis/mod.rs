@@ -1,0 +1,48 @@
+//! Prescribed bases: functions fixed before any training, evaluable at any point.
+
+pub mod conformance;
+mod design;
+mod random_features;
+mod spec;
+
+pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
+pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
+pub use spec::{BasisSpec, BuildContext, load};
+use spec::{read_record, write_record};
+
+use crate::data::{Bounds, Points};
+use crate::model_file::Archive;
+use crate::{Error, Result};
+
+/// Scalar functions $\varphi_1, \dots, \varphi_m$ on a domain in $\mathbb R^d$.
+///
+/// A new basis is one file with this trait, a variant of [`BasisSpec`], an arm in [`load`], and a
+/// test that calls [`conformance::check`].
+pub trait Basis: Send + Sync + std::fmt::Debug {
+    /// The family's name in settings, model files and messages.
+    fn family(&self) -> &'static str;
+
+    /// How many functions, $m$.
+    fn len(&self) -> usize;
+
+    /// Whether there is no function.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The box outside which evaluation is an error.
+    fn domain(&self) -> &Bounds;
+
+    /// The design matrix $\Phi_{ij} = \varphi_j(x_i)$.
+    ///
+    /// # Errors
+    /// If the dimension differs or a point lies outside the domain (see [`Bounds::check`]).
+    fn evaluate(&self, points: &Points) -> Result<Design>;
+
+    /// One line for people: family, size and what else matters.
+    fn describe(&self) -> String;
+
+    /// Puts arrays into `archive` under names that start with `name` and returns the rest, with
+    /// the field `family`; [`load`] is the inverse and must give bit-identical evaluations.
+    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value;
+}

@@ -1,0 +1,496 @@
+//! Random features with a partition of unity (the paper's RFM basis, Section 3.1 and Appendix A.1).
+//!
+//! $$\varphi_{n,j}(x) = \omega_n(x)\,\sigma(k_{n,j}\cdot\xi + b_{n,j}),\qquad
+//!   k_{n,j}\sim U[-R_m, R_m]^d,\quad b_{n,j}\sim U[-R_m, R_m],$$
+//!
+//! with $\xi = x$ in global coordinates (as the paper prints it) or $\xi = (x - x_n)/r_n$ in local
+//! ones (as the random feature method was published; the default here, because with many patches
+//! it keeps the features distinguishable: the rank at the same cut-off is two to three times as
+//! large). The windows are tensor products of the paper's one-dimensional window, except that the
+//! patches at the walls stay 1 up to the wall: taken literally, the appendix halves them there.
+//! So $\sum_n \omega_n = 1$ on the whole closed domain.
+
+use super::{Basis, Design, build_blocks, group_by_cell};
+use crate::data::{Bounds, Points};
+use crate::model_file::Archive;
+use crate::{Error, Result};
+use faer::Mat;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// Settings of a random-feature basis.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `functions` | | how many functions, $m$ | at least one a patch |
+/// | `partitions` | one patch | patches along each axis, $M_p$ | one entry an axis, each at least 1 |
+/// | `scale` | 3 | $R_m$, the half-width of the weights' law | positive |
+/// | `activation` | `tanh` | $\sigma$ | `tanh`, `sin`, `cos`, `gelu` |
+/// | `coordinates` | `local` | what the weights multiply | `local`, `global` |
+/// | `seed` | 0 | the draw of weights | any |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomFeaturesSpec {
+    /// How many functions.
+    pub functions: usize,
+    /// Patches along each axis; empty means one patch.
+    #[serde(default)]
+    pub partitions: Vec<usize>,
+    /// The half-width $R_m$ of the weights' law.
+    #[serde(default = "default_scale")]
+    pub scale: f64,
+    /// The nonlinearity.
+    #[serde(default)]
+    pub activation: Activation,
+    /// Local or global coordinates.
+    #[serde(default)]
+    pub coordinates: Coordinates,
+    /// Seed of the weights.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn default_scale() -> f64 {
+    3.0
+}
+
+/// The nonlinearity $\sigma$ of a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// $\tanh t$
+    #[default]
+    Tanh,
+    /// $\sin t$
+    Sin,
+    /// $\cos t$
+    Cos,
+    /// $t\,\Phi(t)$ with the normal distribution function, exact
+    Gelu,
+}
+
+impl Activation {
+    fn apply(self, t: f64) -> f64 {
+        match self {
+            Activation::Tanh => t.tanh(),
+            Activation::Sin => t.sin(),
+            Activation::Cos => t.cos(),
+            Activation::Gelu => 0.5 * t * libm::erfc(-t * std::f64::consts::FRAC_1_SQRT_2),
+        }
+    }
+}
+
+/// What the random weights multiply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coordinates {
+    /// $(x - x_n)/r_n$
+    #[default]
+    Local,
+    /// $x$
+    Global,
+}
+
+/// A random-feature basis with its weights drawn.
+#[derive(Debug)]
+pub struct RandomFeatures {
+    domain: Bounds,
+    spec: RandomFeaturesSpec,
+    axes: Vec<Axis>,
+    /// First function of each patch, and one past the last.
+    offsets: Vec<usize>,
+    /// $k$, one column a function.
+    weights: Mat<f64>,
+    biases: Vec<f64>,
+}
+
+/// The patches along one axis.
+#[derive(Debug)]
+struct Axis {
+    lower: f64,
+    half_width: f64,
+    patches: usize,
+}
+
+/// One patch alone (`upper` weight 0) or the overlap of patch `first` and the next.
+struct AxisCell {
+    first: usize,
+    overlap: bool,
+    upper_weight: f64,
+}
+
+impl Axis {
+    fn centre(&self, n: usize) -> f64 {
+        self.lower + (2 * n + 1) as f64 * self.half_width
+    }
+
+    /// In which cell `x` lies and how the overlap shares its weight:
+    /// $\omega_{n+1} = (1 + \sin 2\pi\tilde x)/2 = 1 - \omega_n$.
+    fn locate(&self, x: f64) -> AxisCell {
+        let alone = |first| AxisCell {
+            first,
+            overlap: false,
+            upper_weight: 0.0,
+        };
+        if self.patches == 1 {
+            return alone(0);
+        }
+        // Position in patch widths; interfaces at 1, 2, ..., patches - 1, overlaps 1/8 either side.
+        let t = (x - self.lower) / (2.0 * self.half_width);
+        let interface = t.round().clamp(1.0, (self.patches - 1) as f64);
+        let distance = t - interface;
+        if distance <= -0.125 {
+            alone((t.floor().max(0.0) as usize).min(interface as usize - 1))
+        } else if distance >= 0.125 {
+            alone((t.floor() as usize).clamp(interface as usize, self.patches - 1))
+        } else {
+            // In units of the half-width the overlap is [-1/4, 1/4] around the interface.
+            let s = (4.0 * std::f64::consts::PI * distance).sin();
+            AxisCell {
+                first: interface as usize - 1,
+                overlap: true,
+                upper_weight: 0.5 * (1.0 + s),
+            }
+        }
+    }
+}
+
+impl RandomFeatures {
+    /// Draws the weights.
+    ///
+    /// # Errors
+    /// If the settings do not fit the domain: see the table of [`RandomFeaturesSpec`].
+    pub fn new(domain: Bounds, spec: RandomFeaturesSpec) -> Result<Self> {
+        let dim = domain.dim();
+        let mut spec = spec;
+        if spec.partitions.is_empty() {
+            spec.partitions = vec![1; dim];
+        }
+        let (axes, offsets) = layout(&domain, &spec)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(spec.seed);
+        let mut draw = || spec.scale * (2.0 * rng.random::<f64>() - 1.0);
+        let mut weights = Mat::zeros(dim, spec.functions);
+        let mut biases = vec![0.0; spec.functions];
+        for (j, bias) in biases.iter_mut().enumerate() {
+            for k in 0..dim {
+                weights[(k, j)] = draw();
+            }
+            *bias = draw();
+        }
+        Ok(RandomFeatures {
+            domain,
+            spec,
+            axes,
+            offsets,
+            weights,
+            biases,
+        })
+    }
+
+    /// The windows $\omega_n$ at a point: patch and weight, zero weights left out.
+    pub fn windows(&self, point: &[f64]) -> Vec<(usize, f64)> {
+        let cells: Vec<AxisCell> = self
+            .axes
+            .iter()
+            .zip(point)
+            .map(|(axis, &x)| axis.locate(x))
+            .collect();
+        let mut active = vec![(0, 1.0)];
+        for (axis, cell) in self.axes.iter().zip(&cells) {
+            let mut next = Vec::with_capacity(active.len() * 2);
+            for &(patch, weight) in &active {
+                let base = patch * axis.patches + cell.first;
+                next.push((base, weight * (1.0 - cell.upper_weight)));
+                if cell.overlap {
+                    next.push((base + 1, weight * cell.upper_weight));
+                }
+            }
+            active = next;
+        }
+        active
+    }
+
+    /// The cell of a point: which patches it sees.
+    fn cell(&self, point: &[f64]) -> usize {
+        self.axes.iter().zip(point).fold(0, |key, (axis, &x)| {
+            let cell = axis.locate(x);
+            key * (2 * axis.patches) + 2 * cell.first + usize::from(cell.overlap)
+        })
+    }
+
+    fn patch_geometry(&self, patch: usize) -> (Vec<f64>, Vec<f64>) {
+        let mut centre = vec![0.0; self.axes.len()];
+        let mut rest = patch;
+        for (k, axis) in self.axes.iter().enumerate().rev() {
+            centre[k] = axis.centre(rest % axis.patches);
+            rest /= axis.patches;
+        }
+        let radius = self.axes.iter().map(|a| a.half_width).collect();
+        (centre, radius)
+    }
+
+    pub(super) fn load(
+        record: &serde_json::Value,
+        archive: &Archive,
+        name: &str,
+    ) -> Result<RandomFeatures> {
+        let (domain, spec): (Bounds, RandomFeaturesSpec) = super::read_record(record)?;
+        let (axes, offsets) = layout(&domain, &spec)?;
+        let weights = archive.matrix(&format!("{name}.weights"))?;
+        let biases = archive.vector(&format!("{name}.biases"))?;
+        if weights.shape() != (domain.dim(), spec.functions) || biases.len() != spec.functions {
+            return Err(Error::Data(
+                "the model's random features disagree with their weights".into(),
+            ));
+        }
+        Ok(RandomFeatures {
+            domain,
+            spec,
+            axes,
+            offsets,
+            weights,
+            biases,
+        })
+    }
+}
+
+/// Checks the settings; gives the patches along each axis and the functions of each patch.
+fn layout(domain: &Bounds, spec: &RandomFeaturesSpec) -> Result<(Vec<Axis>, Vec<usize>)> {
+    let dim = domain.dim();
+    if spec.partitions.len() != dim || spec.partitions.contains(&0) {
+        return Err(Error::Config(format!(
+            "random features: partitions = {:?} needs one positive entry for each of {dim} axes",
+            spec.partitions
+        )));
+    }
+    if !(spec.scale.is_finite() && spec.scale > 0.0) {
+        return Err(Error::Config(format!(
+            "random features: scale = {} must be positive",
+            spec.scale
+        )));
+    }
+    let patches = spec.partitions.iter().try_fold(1usize, |a, &b| {
+        a.checked_mul(b).filter(|&p| p <= spec.functions)
+    });
+    let Some(patches) = patches else {
+        return Err(Error::Config(format!(
+            "random features: {} functions cannot fill partitions {:?}; ask for at least one function a patch",
+            spec.functions, spec.partitions
+        )));
+    };
+    let axes = (0..dim)
+        .map(|k| Axis {
+            lower: domain.lower(k),
+            half_width: domain.width(k) / (2 * spec.partitions[k]) as f64,
+            patches: spec.partitions[k],
+        })
+        .collect();
+    let (each, extra) = (spec.functions / patches, spec.functions % patches);
+    let offsets = (0..=patches).map(|n| n * each + n.min(extra)).collect();
+    Ok((axes, offsets))
+}
+
+impl Basis for RandomFeatures {
+    fn family(&self) -> &'static str {
+        "random-features"
+    }
+
+    fn len(&self) -> usize {
+        self.spec.functions
+    }
+
+    fn domain(&self) -> &Bounds {
+        &self.domain
+    }
+
+    fn evaluate(&self, points: &Points) -> Result<Design> {
+        self.domain.check(points, self.family())?;
+        let dim = self.domain.dim();
+        let cells: Vec<usize> = points.iter().map(|p| self.cell(p)).collect();
+        let groups = group_by_cell(&cells);
+        let design = build_blocks(points.len(), self.len(), groups, |_, rows| {
+            let patches: Vec<usize> = self
+                .windows(points.point(rows[0]))
+                .iter()
+                .map(|w| w.0)
+                .collect();
+            let cols: Vec<usize> = patches
+                .iter()
+                .flat_map(|&n| self.offsets[n]..self.offsets[n + 1])
+                .collect();
+            let mut values = Mat::zeros(rows.len(), cols.len());
+            let mut local = vec![0.0; dim];
+            for (r, &i) in rows.iter().enumerate() {
+                let x = points.point(i);
+                let mut c = 0;
+                for (patch, window) in self.windows(x) {
+                    match self.spec.coordinates {
+                        Coordinates::Global => local.copy_from_slice(x),
+                        Coordinates::Local => {
+                            let (centre, radius) = self.patch_geometry(patch);
+                            for k in 0..dim {
+                                // A domain flat along an axis has no local coordinate there.
+                                local[k] = if radius[k] > 0.0 {
+                                    (x[k] - centre[k]) / radius[k]
+                                } else {
+                                    0.0
+                                };
+                            }
+                        }
+                    }
+                    for j in self.offsets[patch]..self.offsets[patch + 1] {
+                        let k = self.weights.col(j);
+                        let t = self.biases[j] + (0..dim).map(|a| k[a] * local[a]).sum::<f64>();
+                        values[(r, c)] = window * self.spec.activation.apply(t);
+                        c += 1;
+                    }
+                }
+            }
+            (cols, values)
+        });
+        Ok(design.densify_if_full())
+    }
+
+    fn describe(&self) -> String {
+        let spec = &self.spec;
+        format!(
+            "{} random features, patches {:?}, scale {}, {:?} in {:?} coordinates, seed {}",
+            spec.functions,
+            spec.partitions,
+            spec.scale,
+            spec.activation,
+            spec.coordinates,
+            spec.seed
+        )
+        .to_lowercase()
+    }
+
+    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        archive.put_matrix(format!("{name}.weights"), self.weights.as_ref());
+        archive.put_vector(format!("{name}.biases"), &self.biases);
+        super::write_record(self.family(), &self.domain, &self.spec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::conformance;
+
+    fn spec(functions: usize, partitions: &[usize]) -> RandomFeaturesSpec {
+        RandomFeaturesSpec {
+            functions,
+            partitions: partitions.to_vec(),
+            scale: 3.0,
+            activation: Activation::Tanh,
+            coordinates: Coordinates::Local,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn conforms_in_every_setting() {
+        for activation in [
+            Activation::Tanh,
+            Activation::Sin,
+            Activation::Cos,
+            Activation::Gelu,
+        ] {
+            for coordinates in [Coordinates::Local, Coordinates::Global] {
+                for partitions in [&[16][..], &[3, 5], &[1, 2, 1, 1, 2]] {
+                    let domain = Bounds::new(
+                        (0..partitions.len())
+                            .map(|k| [-(k as f64), 1.0 + k as f64])
+                            .collect(),
+                    )
+                    .unwrap();
+                    let spec = RandomFeaturesSpec {
+                        activation,
+                        coordinates,
+                        ..spec(67, partitions)
+                    };
+                    conformance::check(
+                        &RandomFeatures::new(domain, spec).unwrap(),
+                        <[f64]>::to_vec,
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn windows_follow_the_appendix_and_sum_to_one_up_to_the_walls() {
+        let domain = Bounds::new(vec![[-1.0, 3.0], [0.0, 2.0]]).unwrap();
+        let basis = RandomFeatures::new(domain.clone(), spec(64, &[4, 3])).unwrap();
+        for point in Points::grid(&domain, &[101, 97]).iter() {
+            let windows = basis.windows(point);
+            assert!(windows.len() <= 4);
+            let sum: f64 = windows.iter().map(|w| w.1).sum();
+            assert!((sum - 1.0).abs() < 1e-15, "{sum} at {point:?}");
+        }
+        // Against the printed formula, away from the walls.
+        let line = RandomFeatures::new(Bounds::unit(1), spec(8, &[4])).unwrap();
+        let printed = |x: f64, n: usize| {
+            let t = (x - (n as f64 + 0.5) / 4.0) * 8.0;
+            let s = (2.0 * std::f64::consts::PI * t).sin();
+            match t.abs() {
+                a if a < 0.75 => 1.0,
+                a if a < 1.25 && t < 0.0 => 0.5 * (1.0 + s),
+                a if a < 1.25 => 0.5 * (1.0 - s),
+                _ => 0.0,
+            }
+        };
+        for i in 40..=960 {
+            let x = i as f64 / 1000.0;
+            let windows = line.windows(&[x]);
+            for n in 0..4 {
+                let ours: f64 = windows.iter().filter(|w| w.0 == n).map(|w| w.1).sum();
+                assert!((ours - printed(x, n)).abs() < 1e-12, "x = {x}, patch {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_patch_is_the_global_model() {
+        let basis = RandomFeatures::new(
+            Bounds::unit(2),
+            RandomFeaturesSpec {
+                coordinates: Coordinates::Global,
+                ..spec(5, &[])
+            },
+        )
+        .unwrap();
+        let point = Points::new(2, vec![0.3, 0.8]).unwrap();
+        let row = basis.evaluate(&point).unwrap().to_dense();
+        for j in 0..5 {
+            let t = basis.weights[(0, j)] * 0.3 + basis.weights[(1, j)] * 0.8 + basis.biases[j];
+            assert!((row[(0, j)] - t.tanh()).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn many_patches_are_stored_sparsely() {
+        let basis = RandomFeatures::new(Bounds::unit(2), spec(512, &[8, 8])).unwrap();
+        let points = Points::grid(&Bounds::unit(2), &[41, 41]);
+        match basis.evaluate(&points).unwrap() {
+            Design::Blocks(b) => assert!(b.stored() < 41 * 41 * 512 / 20),
+            Design::Dense(_) => panic!("dense"),
+        }
+    }
+
+    #[test]
+    fn impossible_settings_are_errors() {
+        for bad in [
+            spec(3, &[4]),
+            spec(3, &[0]),
+            spec(3, &[1, 1]),
+            RandomFeaturesSpec {
+                scale: 0.0,
+                ..spec(3, &[1])
+            },
+        ] {
+            assert!(RandomFeatures::new(Bounds::unit(1), bad).is_err());
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Bases as users write them, and what is needed to build them.
+
+use super::*;
+use faer::MatRef;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A basis as it stands in settings: a family and its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "family", rename_all = "kebab-case")]
+pub enum BasisSpec {
+    /// Random features with a partition of unity.
+    RandomFeatures(RandomFeaturesSpec),
+}
+
+/// What a basis may be built from.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildContext<'a> {
+    /// The box on which the basis is needed.
+    pub domain: &'a Bounds,
+    /// Points shared by all training samples, where there are such.
+    pub points: Option<&'a Points>,
+    /// Training values at those points, one column a sample.
+    pub values: Option<MatRef<'a, f64>>,
+    /// Triangles of a mesh on those points.
+    pub triangles: Option<&'a [[usize; 3]]>,
+}
+
+impl BasisSpec {
+    /// Builds the basis.
+    ///
+    /// # Errors
+    /// If the settings do not fit the domain or the data.
+    pub fn build(&self, context: BuildContext<'_>) -> Result<Arc<dyn Basis>> {
+        let domain = context.domain.clone();
+        Ok(match self {
+            BasisSpec::RandomFeatures(spec) => Arc::new(RandomFeatures::new(domain, spec.clone())?),
+        })
+    }
+}
+
+/// Rebuilds a basis from what [`Basis::save`] wrote.
+///
+/// # Errors
+/// If the record names an unknown family or misses a part.
+pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Arc<dyn Basis>> {
+    let family = record["family"].as_str().unwrap_or_default();
+    Ok(match family {
+        "random-features" => Arc::new(RandomFeatures::load(record, archive, name)?),
+        _ => {
+            return Err(Error::Data(format!(
+                "the model uses the basis family {family:?}, unknown to this version"
+            )));
+        }
+    })
+}
+
+/// The common record of a basis: family, domain and settings.
+pub(super) fn write_record(
+    family: &str,
+    domain: &Bounds,
+    spec: &impl Serialize,
+) -> serde_json::Value {
+    serde_json::json!({ "family": family, "domain": domain, "settings": spec })
+}
+
+/// The inverse of [`write_record`].
+pub(super) fn read_record<S: serde::de::DeserializeOwned>(
+    record: &serde_json::Value,
+) -> Result<(Bounds, S)> {
+    let damaged = |e| Error::Data(format!("the model's basis record is damaged: {e}"));
+    Ok((
+        serde_json::from_value(record["domain"].clone()).map_err(damaged)?,
+        serde_json::from_value(record["settings"].clone()).map_err(damaged)?,
+    ))
+}

@@ -1,0 +1,132 @@
+//! Pairs of input and output functions, split into training and test samples.
+
+use super::Field;
+use crate::{Error, Result};
+
+/// Samples of an operator: input fields and, but for prediction, output fields.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// Input fields by name; a single one is called `""`.
+    pub inputs: Vec<(String, Field)>,
+    /// Output fields by name; empty in a file made for prediction.
+    pub outputs: Vec<(String, Field)>,
+    /// The first so many samples train, the rest test; `None`: every sample counts for both.
+    pub n_train: Option<usize>,
+    /// More than two sets: a name for each sample. Excludes `n_train`.
+    pub split: Option<Vec<String>>,
+    /// Triangles on the shared points of the first output, for plots and finite elements.
+    pub triangles: Option<Vec<[usize; 3]>>,
+    /// How the data was made.
+    pub meta: serde_json::Value,
+}
+
+impl Dataset {
+    /// One input and one output field, no split.
+    ///
+    /// # Errors
+    /// If the fields differ in the number of samples.
+    pub fn new(input: Field, output: Field) -> Result<Self> {
+        let dataset = Dataset {
+            inputs: vec![(String::new(), input)],
+            outputs: vec![(String::new(), output)],
+            n_train: None,
+            split: None,
+            triangles: None,
+            meta: serde_json::Value::Null,
+        };
+        dataset.check()?;
+        Ok(dataset)
+    }
+
+    /// How many samples.
+    pub fn samples(&self) -> usize {
+        self.inputs[0].1.samples()
+    }
+
+    /// Checks that all fields have as many samples and that the split fits.
+    ///
+    /// # Errors
+    /// Naming the field and both counts.
+    pub fn check(&self) -> Result<()> {
+        let Some((_, first)) = self.inputs.first() else {
+            return Err(Error::Data(
+                "the data has no input: it needs `x` and `f`".into(),
+            ));
+        };
+        let samples = first.samples();
+        for (kind, fields) in [("input", &self.inputs), ("output", &self.outputs)] {
+            for (name, field) in fields {
+                if field.samples() != samples {
+                    return Err(Error::shape(
+                        format!("{kind} field {name:?}"),
+                        format!("{samples} samples, as the first input"),
+                        format!("{} samples", field.samples()),
+                    ));
+                }
+            }
+        }
+        if let Some(n) = self.n_train
+            && (n == 0 || n > samples)
+        {
+            return Err(Error::Data(format!(
+                "n_train = {n} must lie between 1 and the number of samples, {samples}"
+            )));
+        }
+        if let Some(split) = &self.split {
+            if split.len() != samples {
+                return Err(Error::shape(
+                    "split",
+                    format!("{samples} entries"),
+                    format!("{}", split.len()),
+                ));
+            }
+            if self.n_train.is_some() {
+                return Err(Error::Data(
+                    "give n_train or split, not both: they could disagree".into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The samples that train.
+    pub fn train_indices(&self) -> Vec<usize> {
+        match (&self.split, self.n_train) {
+            (Some(_), _) => self.indices_of("train"),
+            (None, n) => (0..n.unwrap_or(self.samples())).collect(),
+        }
+    }
+
+    /// The samples that test: those after `n_train`, or all where there is no split.
+    pub fn test_indices(&self) -> Vec<usize> {
+        match (&self.split, self.n_train) {
+            (Some(_), _) => self.indices_of("test"),
+            (None, Some(n)) if n < self.samples() => (n..self.samples()).collect(),
+            (None, _) => (0..self.samples()).collect(),
+        }
+    }
+
+    /// The samples of the set called `name`.
+    pub fn indices_of(&self, name: &str) -> Vec<usize> {
+        let split = self.split.as_deref().unwrap_or_default();
+        (0..split.len()).filter(|&k| split[k] == name).collect()
+    }
+
+    /// The samples at `indices`, as a data set without a split.
+    pub fn select(&self, indices: &[usize]) -> Dataset {
+        let pick = |fields: &[(String, Field)]| {
+            fields
+                .iter()
+                .map(|(name, field)| (name.clone(), field.select(indices)))
+                .collect()
+        };
+        Dataset {
+            inputs: pick(&self.inputs),
+            outputs: pick(&self.outputs),
+            n_train: None,
+            split: None,
+            triangles: self.triangles.clone(),
+            meta: self.meta.clone(),
+        }
+    }
+}

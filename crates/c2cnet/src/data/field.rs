@@ -1,0 +1,253 @@
+//! Samples of one function: values at points that all samples share, or at each sample's own.
+
+use super::{Bounds, Points};
+use crate::{Error, Result, linalg};
+use faer::Mat;
+
+/// `N` samples of a function with one or several components.
+#[derive(Debug, Clone)]
+pub struct Field {
+    components: usize,
+    samples: usize,
+    observations: Observations,
+}
+
+/// Where and what was observed.
+#[derive(Debug, Clone)]
+pub enum Observations {
+    /// All samples at the same points; one `n` x `N` matrix for each component.
+    Shared {
+        /// The points.
+        points: Points,
+        /// One matrix a component, one column a sample.
+        values: Vec<Mat<f64>>,
+    },
+    /// Each sample at its own points, as many as it likes.
+    PerSample(Vec<Scattered>),
+}
+
+/// One sample at its own points.
+#[derive(Debug, Clone)]
+pub struct Scattered {
+    /// The points.
+    pub points: Points,
+    /// Values component after component: `values[c * n + i]` at point `i`.
+    pub values: Vec<f64>,
+}
+
+impl Field {
+    /// Samples at shared points; `values[c]` holds component `c`, one column a sample.
+    ///
+    /// # Errors
+    /// If there is no point, component or sample, shapes differ, or a value is not finite.
+    pub fn shared(points: Points, values: Vec<Mat<f64>>) -> Result<Self> {
+        let samples = values.first().map_or(0, Mat::ncols);
+        if points.is_empty() || values.is_empty() || samples == 0 {
+            return Err(Error::Data(format!(
+                "a field needs points, components and samples; there are {} points, {} components, {samples} samples",
+                points.len(),
+                values.len(),
+            )));
+        }
+        for (c, v) in values.iter().enumerate() {
+            if v.shape() != (points.len(), samples) {
+                return Err(Error::shape(
+                    format!("values of component {c}"),
+                    format!("({samples} samples, {} points)", points.len()),
+                    format!("({} samples, {} points)", v.ncols(), v.nrows()),
+                ));
+            }
+            for k in 0..samples {
+                check_finite(v.col(k).iter().copied(), |i| {
+                    format!("sample {k}, point {i}, component {c}")
+                })?;
+            }
+        }
+        Ok(Field {
+            components: values.len(),
+            samples,
+            observations: Observations::Shared { points, values },
+        })
+    }
+
+    /// Samples at their own points, with `components` values a point.
+    ///
+    /// # Errors
+    /// If there is no sample, a sample has no point, counts or dimensions differ, or a value is not finite.
+    pub fn per_sample(components: usize, samples: Vec<Scattered>) -> Result<Self> {
+        let Some(first) = samples.first() else {
+            return Err(Error::Data("a field needs at least one sample".into()));
+        };
+        let dim = first.points.dim();
+        for (k, sample) in samples.iter().enumerate() {
+            let n = sample.points.len();
+            if n == 0 {
+                return Err(Error::Data(format!("sample {k} has no point")));
+            }
+            if sample.points.dim() != dim || sample.values.len() != n * components {
+                return Err(Error::shape(
+                    format!("sample {k}"),
+                    format!("{n} points in {dim} dimensions with {components} components"),
+                    format!(
+                        "points in {} dimensions, {} values",
+                        sample.points.dim(),
+                        sample.values.len()
+                    ),
+                ));
+            }
+            check_finite(sample.values.iter().copied(), |i| {
+                format!("sample {k}, point {}, component {}", i % n, i / n)
+            })?;
+        }
+        Ok(Field {
+            components,
+            samples: samples.len(),
+            observations: Observations::PerSample(samples),
+        })
+    }
+
+    /// How many components.
+    pub fn components(&self) -> usize {
+        self.components
+    }
+
+    /// How many samples.
+    pub fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// Where and what was observed.
+    pub fn observations(&self) -> &Observations {
+        &self.observations
+    }
+
+    /// The dimension of the points.
+    pub fn dim(&self) -> usize {
+        match &self.observations {
+            Observations::Shared { points, .. } => points.dim(),
+            Observations::PerSample(samples) => samples[0].points.dim(),
+        }
+    }
+
+    /// The points shared by all samples, if they share them.
+    pub fn shared_points(&self) -> Option<&Points> {
+        match &self.observations {
+            Observations::Shared { points, .. } => Some(points),
+            Observations::PerSample(_) => None,
+        }
+    }
+
+    /// The points of sample `k`.
+    pub fn points_of(&self, k: usize) -> &Points {
+        match &self.observations {
+            Observations::Shared { points, .. } => points,
+            Observations::PerSample(samples) => &samples[k].points,
+        }
+    }
+
+    /// The values of sample `k`, component after component.
+    pub fn values_of(&self, k: usize) -> Vec<f64> {
+        match &self.observations {
+            Observations::Shared { values, .. } => values
+                .iter()
+                .flat_map(|v| v.col(k).iter().copied())
+                .collect(),
+            Observations::PerSample(samples) => samples[k].values.clone(),
+        }
+    }
+
+    /// The squared norm of each sample over all its points and components.
+    pub fn norms_squared(&self) -> Vec<f64> {
+        match &self.observations {
+            Observations::Shared { values, .. } => {
+                let mut total = vec![0.0; self.samples];
+                for v in values {
+                    for (t, n) in total
+                        .iter_mut()
+                        .zip(linalg::column_norms_squared(v.as_ref()))
+                    {
+                        *t += n;
+                    }
+                }
+                total
+            }
+            Observations::PerSample(samples) => samples
+                .iter()
+                .map(|s| s.values.iter().map(|v| v * v).sum())
+                .collect(),
+        }
+    }
+
+    /// The smallest value of all.
+    pub fn minimum(&self) -> f64 {
+        let mut least = f64::INFINITY;
+        for k in 0..self.samples {
+            match &self.observations {
+                Observations::Shared { values, .. } => {
+                    for v in values {
+                        least = v.col(k).iter().copied().fold(least, f64::min);
+                    }
+                }
+                Observations::PerSample(samples) => {
+                    least = samples[k].values.iter().copied().fold(least, f64::min);
+                }
+            }
+        }
+        least
+    }
+
+    /// The smallest box that holds the points of every sample.
+    pub fn bounding_box(&self) -> Bounds {
+        let of = |points: &Points| points.bounding_box().expect("fields have points");
+        match &self.observations {
+            Observations::Shared { points, .. } => of(points),
+            Observations::PerSample(samples) => samples[1..]
+                .iter()
+                .fold(of(&samples[0].points), |all, s| all.union(&of(&s.points))),
+        }
+    }
+
+    /// The samples at `indices`, in that order.
+    ///
+    /// # Panics
+    /// If there is no index or one is out of range.
+    pub fn select(&self, indices: &[usize]) -> Field {
+        assert!(!indices.is_empty());
+        let observations = match &self.observations {
+            Observations::Shared { points, values } => Observations::Shared {
+                points: points.clone(),
+                values: values
+                    .iter()
+                    .map(|v| linalg::select_columns(v.as_ref(), indices))
+                    .collect(),
+            },
+            Observations::PerSample(samples) => {
+                Observations::PerSample(indices.iter().map(|&k| samples[k].clone()).collect())
+            }
+        };
+        Field {
+            components: self.components,
+            samples: indices.len(),
+            observations,
+        }
+    }
+}
+
+fn check_finite(
+    mut values: impl Iterator<Item = f64>,
+    place: impl Fn(usize) -> String,
+) -> Result<()> {
+    // Position and value in one pass.
+    let mut bad = 0.0;
+    match values.position(|v| {
+        bad = v;
+        !v.is_finite()
+    }) {
+        None => Ok(()),
+        Some(i) => Err(Error::NotFinite {
+            what: "the data".into(),
+            place: place(i),
+            value: bad,
+        }),
+    }
+}

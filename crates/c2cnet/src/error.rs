@@ -1,0 +1,108 @@
+//! What can go wrong, with the numbers a person needs to mend it.
+
+use std::path::PathBuf;
+
+/// The result of every fallible operation of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Every error of this crate. Messages name the sample, the shape or the value, and say what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Arrays whose shapes do not fit together.
+    #[error("{what}: expected shape {expected}, found {found}")]
+    Shape {
+        /// Which array.
+        what: String,
+        /// The shape that would fit.
+        expected: String,
+        /// The shape that came.
+        found: String,
+    },
+    /// NaN or an infinity where a number is needed.
+    #[error(
+        "{what} holds {value} at {place}; remove or repair that sample (c2cnet does not guess missing values)"
+    )]
+    NotFinite {
+        /// Which array.
+        what: String,
+        /// Where in it.
+        place: String,
+        /// The value found there.
+        value: f64,
+    },
+    /// A point outside the domain of a basis.
+    #[error(
+        "point {index} = {point:?} lies outside the domain {domain} of the {basis} basis; \
+         give points inside it, or fit with a larger `domain`"
+    )]
+    OutsideDomain {
+        /// Index of the first such point.
+        index: usize,
+        /// Its coordinates.
+        point: Vec<f64>,
+        /// The domain, in words.
+        domain: String,
+        /// The family of the basis.
+        basis: &'static str,
+    },
+    /// Data that cannot be used, though its shapes fit.
+    #[error("{0}")]
+    Data(String),
+    /// A setting that cannot be used.
+    #[error("{0}")]
+    Config(String),
+    /// A computation that did not succeed.
+    #[error("{0}")]
+    Numerical(String),
+    /// A file that is damaged or not what it should be.
+    #[error("{path}: {reason}", path = path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file that cannot be read or written.
+    #[error("{path}: {source}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The work was stopped on request.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// A [`Error::Shape`] from displayable parts.
+    pub fn shape(
+        what: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Error::Shape {
+            what: what.into(),
+            expected: expected.into(),
+            found: found.into(),
+        }
+    }
+
+    /// An [`Error::Io`] for `path`.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Io {
+            path: path.into(),
+            source,
+        }
+    }
+
+    /// An [`Error::Format`] for `path`.
+    pub fn format(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
+        Error::Format {
+            path: path.into(),
+            reason: reason.into(),
+        }
+    }
+}

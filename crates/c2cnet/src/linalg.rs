@@ -1,0 +1,310 @@
+//! Dense linear algebra with a fixed split of the work.
+//!
+//! faer splits a product or a factorisation by the number that is handed to it, and the split
+//! decides the order of additions. [`PAR`] is a constant, so results are the same bits on any
+//! number of threads; the thread pool only decides who does which part.
+
+use crate::{Error, Result};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::{cholesky::llt, evd, householder, matmul, qr::no_pivoting::factor, svd};
+use faer::prelude::default;
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Into how many parts large products and factorisations are split.
+const SPLIT: usize = 4;
+
+/// The split as faer takes it.
+pub fn par() -> Par {
+    Par::rayon(SPLIT)
+}
+
+/// $AB$.
+pub fn mul(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    mul_with(a, b, par())
+}
+
+/// $AB$ on the calling thread, for many small products that run beside each other.
+pub fn mul_seq(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    mul_with(a, b, Par::Seq)
+}
+
+fn mul_with(a: MatRef<'_, f64>, b: MatRef<'_, f64>, par: Par) -> Mat<f64> {
+    let mut c = Mat::zeros(a.nrows(), b.ncols());
+    matmul::matmul(c.as_mut(), Accum::Replace, a, b, 1.0, par);
+    c
+}
+
+/// $C \leftarrow C + \alpha AB$.
+pub fn mul_add(c: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
+    matmul::matmul(c, Accum::Add, a, b, alpha, par());
+}
+
+/// Runs `work(first_column, columns)` on consecutive chunks of at most `width` columns, in parallel.
+pub fn par_column_chunks(
+    matrix: MatMut<'_, f64>,
+    width: usize,
+    work: impl Fn(usize, MatMut<'_, f64>) + Sync,
+) {
+    let mut rest = matrix;
+    let mut chunks = Vec::new();
+    let mut start = 0;
+    while rest.ncols() > 0 {
+        let take = rest.ncols().min(width);
+        let (head, tail) = rest.split_at_col_mut(take);
+        chunks.push((start, head));
+        start += take;
+        rest = tail;
+    }
+    chunks
+        .into_par_iter()
+        .for_each(|(start, chunk)| work(start, chunk));
+}
+
+/// A thin QR factorisation $A = QR$, kept as Householder reflectors.
+#[derive(Debug)]
+pub struct Qr {
+    factors: Mat<f64>,
+    coefficients: Mat<f64>,
+}
+
+impl Qr {
+    /// Factors `a`, split for the whole machine.
+    pub fn new(a: Mat<f64>) -> Self {
+        Self::with(a, par())
+    }
+
+    /// Factors `a` on the calling thread.
+    pub fn new_seq(a: Mat<f64>) -> Self {
+        Self::with(a, Par::Seq)
+    }
+
+    fn with(mut a: Mat<f64>, par: Par) -> Self {
+        let (m, n) = a.shape();
+        let block = factor::recommended_block_size::<f64>(m, n);
+        let mut coefficients = Mat::zeros(block, m.min(n));
+        factor::qr_in_place(
+            a.as_mut(),
+            coefficients.as_mut(),
+            par,
+            MemStack::new(&mut MemBuffer::new(factor::qr_in_place_scratch::<f64>(
+                m,
+                n,
+                block,
+                par,
+                default(),
+            ))),
+            default(),
+        );
+        Qr {
+            factors: a,
+            coefficients,
+        }
+    }
+
+    /// The upper triangular (or trapezoidal) $R$.
+    pub fn r(&self) -> Mat<f64> {
+        let size = self.factors.nrows().min(self.factors.ncols());
+        Mat::from_fn(size, self.factors.ncols(), |i, j| {
+            if i <= j { self.factors[(i, j)] } else { 0.0 }
+        })
+    }
+
+    /// $Q B$ for `b` with as many rows as $R$.
+    pub fn q_mul(&self, b: MatRef<'_, f64>) -> Mat<f64> {
+        let (m, k) = (self.factors.nrows(), b.ncols());
+        let mut out = Mat::zeros(m, k);
+        out.as_mut().subrows_mut(0, b.nrows()).copy_from(b);
+        self.apply(out.as_mut(), false, par());
+        out
+    }
+
+    /// The thin $Q$, on the calling thread.
+    pub fn thin_q_seq(&self) -> Mat<f64> {
+        let size = self.coefficients.ncols();
+        let mut q = Mat::identity(self.factors.nrows(), size);
+        self.apply(q.as_mut(), false, Par::Seq);
+        q
+    }
+
+    /// $B \leftarrow Q_{\rm full}^\top B$ on the calling thread.
+    pub fn qt_mul_in_place_seq(&self, b: MatMut<'_, f64>) {
+        self.apply(b, true, Par::Seq);
+    }
+
+    fn apply(&self, b: MatMut<'_, f64>, transpose: bool, par: Par) {
+        let (m, k) = (self.factors.nrows(), b.ncols());
+        let block = self.coefficients.nrows();
+        let basis = self.factors.as_ref().subcols(0, self.coefficients.ncols());
+        if transpose {
+            let scratch = householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<f64>(m, block, k);
+            householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
+                basis,
+                self.coefficients.as_ref(),
+                Conj::No,
+                b,
+                par,
+                MemStack::new(&mut MemBuffer::new(scratch)),
+            );
+        } else {
+            let scratch =
+                householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
+                    m, block, k,
+                );
+            householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+                basis,
+                self.coefficients.as_ref(),
+                Conj::No,
+                b,
+                par,
+                MemStack::new(&mut MemBuffer::new(scratch)),
+            );
+        }
+    }
+}
+
+/// A thin singular value decomposition $A = U \operatorname{diag}(\sigma) V^\top$, $\sigma$ descending.
+#[derive(Debug)]
+pub struct Svd {
+    /// Left singular vectors.
+    pub u: Mat<f64>,
+    /// Singular values.
+    pub s: Vec<f64>,
+    /// Right singular vectors.
+    pub v: Mat<f64>,
+}
+
+/// The thin singular value decomposition of `a`.
+pub fn thin_svd(a: MatRef<'_, f64>) -> Result<Svd> {
+    svd_with(a, par())
+}
+
+/// [`thin_svd`] on the calling thread.
+pub fn thin_svd_seq(a: MatRef<'_, f64>) -> Result<Svd> {
+    svd_with(a, Par::Seq)
+}
+
+fn svd_with(a: MatRef<'_, f64>, par: Par) -> Result<Svd> {
+    let (m, n) = a.shape();
+    let size = m.min(n);
+    let mut u = Mat::zeros(m, size);
+    let mut v = Mat::zeros(n, size);
+    let mut s = faer::diag::Diag::<f64>::zeros(size);
+    let scratch = svd::svd_scratch::<f64>(
+        m,
+        n,
+        svd::ComputeSvdVectors::Thin,
+        svd::ComputeSvdVectors::Thin,
+        par,
+        default(),
+    );
+    svd::svd(
+        a,
+        s.as_mut(),
+        Some(u.as_mut()),
+        Some(v.as_mut()),
+        par,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        default(),
+    )
+    .map_err(|_| {
+        Error::Numerical(format!(
+            "the singular value decomposition of a {m} x {n} matrix did not converge"
+        ))
+    })?;
+    let s = s.column_vector().iter().copied().collect();
+    Ok(Svd { u, s, v })
+}
+
+/// Eigenvalues (ascending) and eigenvectors of the symmetric matrix whose lower half is `a`.
+pub fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+    let n = a.nrows();
+    let mut vectors = Mat::zeros(n, n);
+    let mut values = faer::diag::Diag::<f64>::zeros(n);
+    let scratch =
+        evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, par(), default());
+    evd::self_adjoint_evd(
+        a,
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        par(),
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        default(),
+    )
+    .map_err(|_| {
+        Error::Numerical(format!(
+            "the eigendecomposition of a {n} x {n} matrix did not converge"
+        ))
+    })?;
+    Ok((values.column_vector().iter().copied().collect(), vectors))
+}
+
+/// Overwrites the lower half of the symmetric `a` by its Cholesky factor $L$, $A = LL^\top$.
+///
+/// Returns whether `a` was numerically positive definite; if not, `a` is left unusable.
+pub fn cholesky_in_place(a: MatMut<'_, f64>) -> bool {
+    let n = a.nrows();
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, par(), default());
+    llt::factor::cholesky_in_place(
+        a,
+        default(),
+        par(),
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        default(),
+    )
+    .is_ok()
+}
+
+/// $B \leftarrow (LL^\top)^{-1} B$.
+pub fn cholesky_solve_in_place(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
+    let scratch = llt::solve::solve_in_place_scratch::<f64>(l.nrows(), b.ncols(), par());
+    llt::solve::solve_in_place_with_conj(
+        l,
+        Conj::No,
+        b,
+        par(),
+        MemStack::new(&mut MemBuffer::new(scratch)),
+    );
+}
+
+/// Squared Euclidean norms of the columns.
+pub fn column_norms_squared(a: MatRef<'_, f64>) -> Vec<f64> {
+    (0..a.ncols())
+        .map(|k| a.col(k).iter().map(|v| v * v).sum())
+        .collect()
+}
+
+/// The mean of the columns.
+pub fn column_mean(a: MatRef<'_, f64>) -> Vec<f64> {
+    let mut mean = vec![0.0; a.nrows()];
+    for k in 0..a.ncols() {
+        for (m, v) in mean.iter_mut().zip(a.col(k).iter()) {
+            *m += v;
+        }
+    }
+    mean.iter_mut().for_each(|m| *m /= a.ncols() as f64);
+    mean
+}
+
+/// Subtracts `shift` from every column.
+pub fn subtract_from_columns(a: &mut Mat<f64>, shift: &[f64]) {
+    for k in 0..a.ncols() {
+        for (v, s) in a.col_mut(k).iter_mut().zip(shift) {
+            *v -= s;
+        }
+    }
+}
+
+/// The columns at `indices`, in that order.
+pub fn select_columns(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), indices.len());
+    for (k, &i) in indices.iter().enumerate() {
+        out.col_mut(k).copy_from(a.col(i));
+    }
+    out
+}
+
+/// The rows at `indices`, in that order.
+pub fn select_rows(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
+    Mat::from_fn(indices.len(), a.ncols(), |i, k| a[(indices[i], k)])
+}
