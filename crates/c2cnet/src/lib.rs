@@ -3,8 +3,12 @@
 
 pub mod basis;
 pub mod data;
+pub mod decode;
+pub mod encode;
 mod error;
 pub mod linalg;
+pub mod map;
+pub mod metrics;
 pub mod model_file;
 
 pub use error::{Error, Result};

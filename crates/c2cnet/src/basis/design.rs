@@ -61,6 +61,16 @@ impl Blocks {
         }
     }
 
+    /// How many points.
+    pub fn nrows(&self) -> usize {
+        self.nrows
+    }
+
+    /// How many functions.
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+
     /// The blocks.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
@@ -136,36 +146,90 @@ impl Design {
         }
     }
 
-    /// The rows at `indices`, in that order.
-    pub fn select_rows(&self, indices: &[usize]) -> Design {
+    /// The rows at `indices`, in that order, every entry stored.
+    pub fn dense_rows(&self, indices: &[usize]) -> Mat<f64> {
         match self {
-            Design::Dense(m) => Design::Dense(Mat::from_fn(indices.len(), m.ncols(), |i, j| {
-                m[(indices[i], j)]
-            })),
+            Design::Dense(m) => linalg::select_rows(m.as_ref(), indices),
             Design::Blocks(b) => {
                 let mut new_row = vec![usize::MAX; b.nrows];
                 for (new, &old) in indices.iter().enumerate() {
                     new_row[old] = new;
                 }
-                let blocks = b
-                    .blocks
-                    .iter()
-                    .filter_map(|block| {
-                        let kept: Vec<usize> = (0..block.rows.len())
-                            .filter(|&r| new_row[block.rows[r]] != usize::MAX)
-                            .collect();
-                        (!kept.is_empty()).then(|| Block {
-                            rows: kept.iter().map(|&r| new_row[block.rows[r]]).collect(),
-                            cols: block.cols.clone(),
-                            values: Mat::from_fn(kept.len(), block.cols.len(), |i, j| {
-                                block.values[(kept[i], j)]
-                            }),
-                        })
-                    })
-                    .collect();
-                Design::Blocks(Blocks::new(indices.len(), b.ncols, blocks))
+                let mut out = Mat::zeros(indices.len(), b.ncols);
+                for block in &b.blocks {
+                    for (r, &i) in block.rows.iter().enumerate() {
+                        if new_row[i] != usize::MAX {
+                            for (c, &j) in block.cols.iter().enumerate() {
+                                out[(new_row[i], j)] = block.values[(r, c)];
+                            }
+                        }
+                    }
+                }
+                out
             }
         }
+    }
+
+    /// The same matrix with the rows where `skip` is true set to zero: points that are not fitted
+    /// need no copy of the data without them.
+    pub fn without_rows(self, skip: &[bool]) -> Design {
+        match self {
+            Design::Dense(mut m) => {
+                for j in 0..m.ncols() {
+                    for (v, &s) in m.col_mut(j).iter_mut().zip(skip) {
+                        if s {
+                            *v = 0.0;
+                        }
+                    }
+                }
+                Design::Dense(m)
+            }
+            Design::Blocks(b) => {
+                let blocks = b
+                    .blocks
+                    .into_iter()
+                    .filter_map(|block| {
+                        let kept: Vec<usize> = (0..block.rows.len())
+                            .filter(|&r| !skip[block.rows[r]])
+                            .collect();
+                        match kept.len() {
+                            0 => None,
+                            n if n == block.rows.len() => Some(block),
+                            _ => Some(Block {
+                                rows: kept.iter().map(|&r| block.rows[r]).collect(),
+                                values: linalg::select_rows(block.values.as_ref(), &kept),
+                                cols: block.cols,
+                            }),
+                        }
+                    })
+                    .collect();
+                Design::Blocks(Blocks::new(b.nrows, b.ncols, blocks))
+            }
+        }
+    }
+
+    /// For each function, whether it is nonzero at some row that is not skipped.
+    pub fn seen_columns(&self, skip: &[bool]) -> Vec<bool> {
+        let mut seen = vec![false; self.ncols()];
+        match self {
+            Design::Dense(m) => {
+                for (j, s) in seen.iter_mut().enumerate() {
+                    *s = m.col(j).iter().zip(skip).any(|(v, &k)| !k && *v != 0.0);
+                }
+            }
+            Design::Blocks(b) => {
+                for block in &b.blocks {
+                    for (c, &j) in block.cols.iter().enumerate() {
+                        seen[j] |= block
+                            .rows
+                            .iter()
+                            .enumerate()
+                            .any(|(r, &i)| !skip[i] && block.values[(r, c)] != 0.0);
+                    }
+                }
+            }
+        }
+        seen
     }
 
     /// Stacks designs with equal columns below each other.
@@ -240,15 +304,12 @@ pub fn group_by_cell<K: Ord + Copy>(keys: &[K]) -> Vec<(K, Vec<usize>)> {
 }
 
 /// Builds the blocks of `groups` in parallel with `build(cell, rows) -> (cols, values)`.
-pub fn build_blocks<K: Sync + Copy>(
+pub fn build_blocks<K: Send + Sync + Copy>(
     nrows: usize,
     ncols: usize,
     groups: Vec<(K, Vec<usize>)>,
     build: impl Fn(K, &[usize]) -> (Vec<usize>, Mat<f64>) + Sync,
-) -> Design
-where
-    K: Send,
-{
+) -> Design {
     let blocks = groups
         .into_par_iter()
         .map(|(key, rows)| {

@@ -4,10 +4,13 @@ pub mod conformance;
 mod design;
 mod random_features;
 mod spec;
+mod vector;
 
 pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
 pub use spec::{BasisSpec, BuildContext, load};
+pub use vector::{FieldBasis, VectorBasis};
+
 use spec::{read_record, write_record};
 
 use crate::data::{Bounds, Points};

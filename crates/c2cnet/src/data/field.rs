@@ -196,6 +196,46 @@ impl Field {
         least
     }
 
+    /// The logarithm of every value.
+    ///
+    /// # Errors
+    /// Naming the first value that is not positive.
+    pub fn logarithm(&self) -> Result<Field> {
+        let refuse = |v: f64, k: usize, i: usize| {
+            Error::Data(format!(
+                "the log transform needs positive values; sample {k} has {v} at point {i}; \
+                 use transform = \"none\""
+            ))
+        };
+        let mut field = self.clone();
+        match &mut field.observations {
+            Observations::Shared { values, .. } => {
+                for component in values {
+                    for k in 0..component.ncols() {
+                        for (i, v) in component.col_mut(k).iter_mut().enumerate() {
+                            if *v <= 0.0 {
+                                return Err(refuse(*v, k, i));
+                            }
+                            *v = v.ln();
+                        }
+                    }
+                }
+            }
+            Observations::PerSample(samples) => {
+                for (k, sample) in samples.iter_mut().enumerate() {
+                    let n = sample.points.len();
+                    for (i, v) in sample.values.iter_mut().enumerate() {
+                        if *v <= 0.0 {
+                            return Err(refuse(*v, k, i % n));
+                        }
+                        *v = v.ln();
+                    }
+                }
+            }
+        }
+        Ok(field)
+    }
+
     /// The smallest box that holds the points of every sample.
     pub fn bounding_box(&self) -> Bounds {
         let of = |points: &Points| points.bounding_box().expect("fields have points");

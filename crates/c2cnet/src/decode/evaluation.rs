@@ -1,0 +1,193 @@
+//! Errors of predicted coordinates against fields, at the fields' own points.
+
+use super::FieldDecoder;
+use crate::data::{Field, Observations, Points};
+use crate::encode::stack_components;
+use crate::{Result, linalg};
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+use std::collections::HashSet;
+
+/// One output field, ready to be compared with any number of predictions.
+///
+/// At the field's points the retained space is $\Psi T = QR$; then
+/// $\|u - \Psi T\hat c\|^2 = \|u - QQ^\top u\|^2 + \|Q^\top u - R\hat c\|^2$, and the first term is
+/// the floor at these very points, below which no prediction of the space can go.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// For each group of samples with common points: the samples, $R$ and $Q^\top u$.
+    groups: Vec<Group>,
+    /// $\|u - QQ^\top u\|^2$ of each sample.
+    pub floor_squared: Vec<f64>,
+    /// $\|u\|^2$ of each sample.
+    pub norm_squared: Vec<f64>,
+    /// How many values each sample has.
+    pub counts: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Group {
+    samples: std::ops::Range<usize>,
+    /// One a part: triangular factor and the truth's coordinates.
+    parts: Vec<(Mat<f64>, Mat<f64>)>,
+    /// $\Psi T$ and the truth at points that were not fitted.
+    unseen: Vec<(Mat<f64>, Mat<f64>)>,
+}
+
+impl Evaluation {
+    /// Prepares the comparison of predictions by `decoder` with `field`.
+    ///
+    /// # Errors
+    /// If the field's points do not fit the decoder's basis.
+    pub fn new(decoder: &FieldDecoder, field: &Field) -> Result<Self> {
+        let bits = |p: &[f64]| p.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let fitted: HashSet<Vec<u64>> = decoder
+            .fitted_points()
+            .map(|p| p.iter().map(bits).collect())
+            .unwrap_or_default();
+        let unseen_rows = |points: &Points| -> Vec<usize> {
+            (0..points.len())
+                .filter(|&i| !fitted.contains(&bits(points.point(i))))
+                .collect()
+        };
+        let (groups, floors): (Vec<Group>, Vec<Vec<f64>>) = match field.observations() {
+            Observations::Shared { points, values } => {
+                let retained = decoder.retained(points)?;
+                let unseen = unseen_rows(points);
+                let stacked: Vec<_> = decoder
+                    .basis()
+                    .ranges()
+                    .map(|(_, range)| stack_components(&values[range]))
+                    .collect();
+                let stacked: Vec<_> = stacked.iter().map(|s| s.as_ref()).collect();
+                vec![group(
+                    0..field.samples(),
+                    retained,
+                    &stacked,
+                    &unseen,
+                    points.len(),
+                )]
+            }
+            Observations::PerSample(samples) => samples
+                .par_iter()
+                .enumerate()
+                .map(|(k, sample)| {
+                    let n = sample.points.len();
+                    let retained = decoder.retained(&sample.points)?;
+                    let unseen = unseen_rows(&sample.points);
+                    let stacked: Vec<Mat<f64>> = decoder
+                        .basis()
+                        .ranges()
+                        .map(|(_, range)| {
+                            Mat::from_fn(n * range.len(), 1, |i, _| {
+                                sample.values[range.start * n + i]
+                            })
+                        })
+                        .collect();
+                    let stacked: Vec<_> = stacked.iter().map(Mat::as_ref).collect();
+                    Ok(group(k..k + 1, retained, &stacked, &unseen, n))
+                })
+                .collect::<Result<Vec<_>>>()?,
+        }
+        .into_iter()
+        .unzip();
+        Ok(Evaluation {
+            groups,
+            floor_squared: floors.concat(),
+            norm_squared: field.norms_squared(),
+            counts: (0..field.samples())
+                .map(|k| field.points_of(k).len() * field.components())
+                .collect(),
+        })
+    }
+
+    /// $\|u - \hat u\|^2$ of each sample, for predicted coordinates (one column a sample).
+    pub fn errors_squared(&self, predicted: MatRef<'_, f64>) -> Vec<f64> {
+        let mut errors = self.floor_squared.clone();
+        for group in &self.groups {
+            let predicted = predicted.subcols(group.samples.start, group.samples.len());
+            let mut start = 0;
+            for (r, truth) in &group.parts {
+                let c = predicted.subrows(start, r.ncols());
+                let off = linalg::mul(r.as_ref(), c) - truth;
+                for (k, e) in linalg::column_norms_squared(off.as_ref())
+                    .iter()
+                    .enumerate()
+                {
+                    errors[group.samples.start + k] += e;
+                }
+                start += r.ncols();
+            }
+        }
+        errors
+    }
+
+    /// The same at points that were not fitted: squared errors and squared norms of the truth
+    /// there; `None` if every point was fitted.
+    pub fn unseen_errors_squared(
+        &self,
+        predicted: MatRef<'_, f64>,
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
+        let samples = self.counts.len();
+        let (mut errors, mut norms) = (vec![0.0; samples], vec![0.0; samples]);
+        let mut any = false;
+        for group in &self.groups {
+            let predicted = predicted.subcols(group.samples.start, group.samples.len());
+            let mut start = 0;
+            for (space, truth) in &group.unseen {
+                any |= space.nrows() > 0;
+                let c = predicted.subrows(start, space.ncols());
+                let off = linalg::mul(space.as_ref(), c) - truth;
+                let off = linalg::column_norms_squared(off.as_ref());
+                let norm = linalg::column_norms_squared(truth.as_ref());
+                for k in 0..group.samples.len() {
+                    errors[group.samples.start + k] += off[k];
+                    norms[group.samples.start + k] += norm[k];
+                }
+                start += space.ncols();
+            }
+        }
+        any.then_some((errors, norms))
+    }
+}
+
+fn group(
+    samples: std::ops::Range<usize>,
+    retained: Vec<Mat<f64>>,
+    values: &[MatRef<'_, f64>],
+    unseen: &[usize],
+    n: usize,
+) -> (Group, Vec<f64>) {
+    let mut floor = vec![0.0; samples.len()];
+    let mut parts = Vec::new();
+    let mut unseen_parts = Vec::new();
+    for (space, values) in retained.into_iter().zip(values) {
+        let components = space.nrows() / n;
+        let rows: Vec<usize> = (0..components)
+            .flat_map(|c| unseen.iter().map(move |&i| c * n + i))
+            .collect();
+        unseen_parts.push((
+            linalg::select_rows(space.as_ref(), &rows),
+            linalg::select_rows(*values, &rows),
+        ));
+        let size = space.nrows().min(space.ncols());
+        let qr = linalg::Qr::new(space);
+        let q = qr.q_mul(Mat::<f64>::identity(size, size).as_ref());
+        let truth = linalg::mul(q.transpose(), *values);
+        let mut off = values.to_owned();
+        linalg::mul_add(off.as_mut(), q.as_ref(), truth.as_ref(), -1.0);
+        for (f, e) in floor
+            .iter_mut()
+            .zip(linalg::column_norms_squared(off.as_ref()))
+        {
+            *f += e;
+        }
+        parts.push((qr.r(), truth));
+    }
+    let group = Group {
+        samples,
+        parts,
+        unseen: unseen_parts,
+    };
+    (group, floor)
+}

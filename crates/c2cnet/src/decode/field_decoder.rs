@@ -1,0 +1,482 @@
+//! One output field: its basis, its orthonormal coordinates and the targets of training samples.
+
+use super::choose_withheld;
+use crate::basis::{Design, FieldBasis, VectorBasis};
+use crate::data::{Field, Observations, Points, Scattered};
+use crate::encode::{
+    EncoderSpec, Regularisation, Spectrum, choose, encode_sample, stack_components,
+};
+use crate::metrics::{mean, relative};
+use crate::model_file::Archive;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+/// The decoder of one output field.
+#[derive(Debug)]
+pub struct FieldDecoder {
+    basis: FieldBasis,
+    /// For each part, $T = V\Sigma^{-1}$: coefficients from orthonormal coordinates.
+    transforms: Vec<Mat<f64>>,
+    /// Where the field was fitted, if all samples share their points.
+    fitted_points: Option<Points>,
+}
+
+/// What a coefficient map is trained on: coordinates, and what no coordinates can change.
+#[derive(Debug, Clone)]
+pub struct Targets {
+    /// Orthonormal coordinates, one column a sample.
+    pub coordinates: Mat<f64>,
+    /// $\|u - UU^\top u\|^2$ at the fitted points.
+    pub outside_squared: Vec<f64>,
+    /// $\|u\|^2$ at the fitted points.
+    pub norm_squared: Vec<f64>,
+}
+
+impl Targets {
+    /// The relative error of predicted coordinates for the samples `indices` of these targets.
+    pub fn relative_errors(&self, predicted: MatRef<'_, f64>, indices: &[usize]) -> Vec<f64> {
+        indices
+            .iter()
+            .enumerate()
+            .map(|(column, &k)| {
+                let off: f64 = predicted
+                    .col(column)
+                    .iter()
+                    .zip(self.coordinates.col(k).iter())
+                    .map(|(p, c)| (p - c) * (p - c))
+                    .sum();
+                relative(off + self.outside_squared[k], self.norm_squared[k])
+            })
+            .collect()
+    }
+
+    /// The floor: the mean relative error of perfect coordinates.
+    pub fn floor(&self) -> f64 {
+        let each: Vec<f64> = self
+            .outside_squared
+            .iter()
+            .zip(&self.norm_squared)
+            .map(|(&o, &n)| relative(o, n))
+            .collect();
+        mean(&each)
+    }
+
+    /// The targets of several fields as one.
+    pub fn stack(parts: Vec<Targets>) -> Targets {
+        let rows = parts.iter().map(|p| p.coordinates.nrows()).sum();
+        let samples = parts[0].norm_squared.len();
+        let mut all = Targets {
+            coordinates: Mat::zeros(rows, samples),
+            outside_squared: vec![0.0; samples],
+            norm_squared: vec![0.0; samples],
+        };
+        let mut start = 0;
+        for part in parts {
+            let rows = part.coordinates.nrows();
+            all.coordinates
+                .as_mut()
+                .subrows_mut(start, rows)
+                .copy_from(&part.coordinates);
+            for k in 0..samples {
+                all.outside_squared[k] += part.outside_squared[k];
+                all.norm_squared[k] += part.norm_squared[k];
+            }
+            start += rows;
+        }
+        all
+    }
+
+    /// The targets of the samples `indices`.
+    pub fn select(&self, indices: &[usize]) -> Targets {
+        let pick = |v: &[f64]| indices.iter().map(|&k| v[k]).collect();
+        Targets {
+            coordinates: linalg::select_columns(self.coordinates.as_ref(), indices),
+            outside_squared: pick(&self.outside_squared),
+            norm_squared: pick(&self.norm_squared),
+        }
+    }
+}
+
+/// With how many samples the cut is judged at withheld points.
+const CUT_SAMPLES: usize = 128;
+
+/// The cut where no point is withheld to choose it by.
+const DEFAULT_CUT: f64 = 1e-8;
+
+impl FieldDecoder {
+    /// Settles the output space on training samples and gives their targets.
+    ///
+    /// `withhold` is the fraction of points kept out of the fit; `cut` the relative cut of the
+    /// singular values, chosen by the error at withheld points where it is not given.
+    ///
+    /// # Errors
+    /// If the data does not fit the basis, or nothing of the basis is seen at the points.
+    pub fn fit(
+        basis: FieldBasis,
+        field: &Field,
+        withhold: f64,
+        cut: Option<f64>,
+        seed: u64,
+    ) -> Result<(Self, Targets)> {
+        if field.components() != basis.components() {
+            return Err(Error::shape(
+                "output",
+                format!("{} components", basis.components()),
+                format!("{}", field.components()),
+            ));
+        }
+        match field.observations() {
+            Observations::Shared { points, values } => {
+                Self::fit_shared(basis, points, values, withhold, cut, seed)
+            }
+            Observations::PerSample(samples) => {
+                Self::fit_scattered(basis, samples, withhold, cut, seed)
+            }
+        }
+    }
+
+    fn fit_shared(
+        basis: FieldBasis,
+        points: &Points,
+        values: &[Mat<f64>],
+        withhold: f64,
+        cut: Option<f64>,
+        seed: u64,
+    ) -> Result<(Self, Targets)> {
+        let n = points.len();
+        let mut designs = basis
+            .parts()
+            .iter()
+            .map(|p| p.evaluate(points))
+            .collect::<Result<Vec<_>>>()?;
+        let mut withheld = choose_withheld(points, withhold, seed);
+        let mut skip = vec![false; n];
+        withheld.iter().for_each(|&i| skip[i] = true);
+        // A function that lives on withheld points alone (a nodal function at its own node) would
+        // be lost: then every point is needed and none is withheld.
+        let needed = designs.iter().any(|design| {
+            let repeated = skip.repeat(design.nrows() / n);
+            let none = vec![false; repeated.len()];
+            design.seen_columns(&repeated) != design.seen_columns(&none)
+        });
+        if needed {
+            withheld.clear();
+            skip.fill(false);
+        }
+
+        let mut transforms: Vec<Mat<f64>> = Vec::new();
+        let mut targets = Vec::new();
+        for (p, (part, range)) in basis.ranges().enumerate() {
+            let design = std::mem::replace(&mut designs[p], Design::Dense(Mat::new()));
+            let stacked = stack_components(&values[range.clone()]);
+            let skip = skip.repeat(range.len());
+            let rows: Vec<usize> = (0..skip.len()).filter(|&i| skip[i]).collect();
+            let between = design.dense_rows(&rows);
+            let spectrum = Spectrum::new(design.without_rows(&skip))?;
+            if spectrum.rank() == 0 {
+                return Err(Error::Data(format!(
+                    "all {} output functions are zero at the {n} output points",
+                    part.len()
+                )));
+            }
+            let rank = match cut {
+                Some(cut) => spectrum
+                    .rank_above(cut * spectrum.singular_values()[0])
+                    .max(1),
+                None => choose_rank(&spectrum, between.as_ref(), stacked.as_ref(), &rows),
+            };
+            let spectrum = spectrum.truncated(rank);
+            transforms.push(inverse_transform(&spectrum, part.len()));
+            let coordinates = spectrum.project(stacked.as_ref());
+            let outside_squared =
+                spectrum.residuals_squared(stacked.as_ref(), coordinates.as_ref(), Some(&skip));
+            let norm_squared = (0..stacked.as_ref().ncols())
+                .map(|k| {
+                    let column = stacked.as_ref().col(k);
+                    let kept = column.iter().zip(&skip).filter(|(_, s)| !**s);
+                    kept.map(|(v, _)| v * v).sum()
+                })
+                .collect();
+            targets.push(Targets {
+                coordinates,
+                outside_squared,
+                norm_squared,
+            });
+        }
+        let fitted: Vec<usize> = (0..n).filter(|&i| !skip[i]).collect();
+        Ok((
+            FieldDecoder {
+                basis,
+                transforms,
+                fitted_points: Some(points.select(&fitted)),
+            },
+            Targets::stack(targets),
+        ))
+    }
+
+    /// Per-sample points have no common $U$. Coordinates are orthonormal on a reference set drawn
+    /// from all samples' points, scaled to a sample's number of points; each sample's coordinates
+    /// come from a ridge fit at its own points, with one strength chosen on several samples.
+    fn fit_scattered(
+        basis: FieldBasis,
+        samples: &[Scattered],
+        withhold: f64,
+        cut: Option<f64>,
+        seed: u64,
+    ) -> Result<(Self, Targets)> {
+        let mean_count =
+            samples.iter().map(|s| s.points.len()).sum::<usize>() as f64 / samples.len() as f64;
+        let kept: Vec<Vec<usize>> = samples
+            .iter()
+            .enumerate()
+            .map(|(k, s)| {
+                let withheld = choose_withheld(&s.points, withhold, seed ^ (k as u64 + 1));
+                (0..s.points.len())
+                    .filter(|i| withheld.binary_search(i).is_err())
+                    .collect()
+            })
+            .collect();
+        let mut transforms = Vec::new();
+        let mut targets = Vec::new();
+        for (part, range) in basis.ranges() {
+            let reference = reference_points(samples, 8 * part.len().max(250), seed);
+            let spectrum = Spectrum::new(part.evaluate(&reference)?)?;
+            let largest = spectrum.singular_values().first().copied().unwrap_or(0.0);
+            let rank = spectrum.rank_above(cut.unwrap_or(1e-6) * largest).max(1);
+            let spectrum = spectrum.truncated(rank);
+            let scale = (reference.len() as f64 / mean_count).sqrt();
+            let transform = inverse_transform(&spectrum, part.len()) * faer::Scale(scale);
+
+            let local = |k: usize| -> Result<(Mat<f64>, Vec<f64>)> {
+                let s = &samples[k];
+                let n = s.points.len();
+                let design = part.evaluate(&s.points.select(&kept[k]))?;
+                let values = range
+                    .clone()
+                    .flat_map(|c| kept[k].iter().map(move |&i| s.values[c * n + i]))
+                    .collect();
+                Ok((design.mul(transform.as_ref()), values))
+            };
+            let locate = |k: usize, e: Error| Error::Data(format!("output sample {k}: {e}"));
+            let groups = (0..samples.len().min(64))
+                .into_par_iter()
+                .map(|k| {
+                    let (design, values) = local(k).map_err(|e| locate(k, e))?;
+                    let column = Mat::from_fn(values.len(), 1, |i, _| values[i]);
+                    Ok((Spectrum::new(Design::Dense(design))?, column))
+                })
+                .collect::<Result<Vec<_>>>()?;
+            let (spectra, columns): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+            let groups: Vec<_> = spectra
+                .into_iter()
+                .zip(columns.iter().map(Mat::as_ref))
+                .collect();
+            let ridge = choose(&EncoderSpec::default(), &groups)
+                .unwrap_or(Regularisation::Ridge { lambda: 1e-10 });
+            let fits = (0..samples.len())
+                .into_par_iter()
+                .map(|k| {
+                    let (design, values) = local(k).map_err(|e| locate(k, e))?;
+                    let c = encode_sample(design.as_ref(), &values, ridge)?;
+                    let fitted = &design * faer::Col::from_fn(c.len(), |i| c[i]);
+                    let off = fitted
+                        .iter()
+                        .zip(&values)
+                        .map(|(a, b)| (a - b).powi(2))
+                        .sum();
+                    Ok((c, off, values.iter().map(|v| v * v).sum()))
+                })
+                .collect::<Result<Vec<(Vec<f64>, f64, f64)>>>()?;
+            targets.push(Targets {
+                coordinates: Mat::from_fn(rank, samples.len(), |i, k| fits[k].0[i]),
+                outside_squared: fits.iter().map(|f| f.1).collect(),
+                norm_squared: fits.iter().map(|f| f.2).collect(),
+            });
+            transforms.push(transform);
+        }
+        Ok((
+            FieldDecoder {
+                basis,
+                transforms,
+                fitted_points: None,
+            },
+            Targets::stack(targets),
+        ))
+    }
+
+    /// How many coordinates.
+    pub fn rank(&self) -> usize {
+        self.transforms.iter().map(Mat::ncols).sum()
+    }
+
+    /// The basis.
+    pub fn basis(&self) -> &FieldBasis {
+        &self.basis
+    }
+
+    /// Where the field was fitted, if all samples share their points.
+    pub fn fitted_points(&self) -> Option<&Points> {
+        self.fitted_points.as_ref()
+    }
+
+    /// The output coefficients $b = Tc$ of coordinates, one column a sample.
+    pub fn coefficients(&self, coordinates: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(self.basis.len(), coordinates.ncols());
+        let (mut from, mut to) = (0, 0);
+        for transform in &self.transforms {
+            let c = coordinates.subrows(from, transform.ncols());
+            out.as_mut()
+                .subrows_mut(to, transform.nrows())
+                .copy_from(linalg::mul(transform.as_ref(), c));
+            from += transform.ncols();
+            to += transform.nrows();
+        }
+        out
+    }
+
+    /// The field at any points: one `n` x `N` matrix for each component.
+    ///
+    /// # Errors
+    /// If the dimension differs or a point lies outside the domain.
+    pub fn decode(&self, coordinates: MatRef<'_, f64>, points: &Points) -> Result<Vec<Mat<f64>>> {
+        let coefficients = self.coefficients(coordinates);
+        let n = points.len();
+        let mut fields = Vec::new();
+        let mut start = 0;
+        for (part, range) in self.basis.ranges() {
+            let b = coefficients.as_ref().subrows(start, part.len());
+            let stacked = part.evaluate(points)?.mul(b);
+            fields.extend((0..range.len()).map(|c| stacked.as_ref().subrows(c * n, n).to_owned()));
+            start += part.len();
+        }
+        Ok(fields)
+    }
+
+    /// For each part, the retained space at `points`: $\Psi T$, components below each other.
+    pub(super) fn retained(&self, points: &Points) -> Result<Vec<Mat<f64>>> {
+        self.basis
+            .parts()
+            .iter()
+            .zip(&self.transforms)
+            .map(|(part, t): (&VectorBasis, _)| Ok(part.evaluate(points)?.mul(t.as_ref())))
+            .collect()
+    }
+
+    /// Saves the decoder.
+    pub fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        for (p, transform) in self.transforms.iter().enumerate() {
+            archive.put_matrix(format!("{name}.transform.{p}"), transform.as_ref());
+        }
+        if let Some(points) = &self.fitted_points {
+            archive.put_vector(format!("{name}.points"), points.coords());
+        }
+        serde_json::json!({
+            "basis": self.basis.save(archive, &format!("{name}.basis")),
+            "point_dim": self.fitted_points.as_ref().map(Points::dim),
+        })
+    }
+
+    /// The inverse of [`FieldDecoder::save`].
+    ///
+    /// # Errors
+    /// If the record is damaged.
+    pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+        let basis = FieldBasis::load(&record["basis"], archive, &format!("{name}.basis"))?;
+        let transforms = (0..basis.parts().len())
+            .map(|p| archive.matrix(&format!("{name}.transform.{p}")))
+            .collect::<Result<Vec<_>>>()?;
+        let fit = |(part, t): (&VectorBasis, &Mat<f64>)| part.len() == t.nrows();
+        if !basis.parts().iter().zip(&transforms).all(fit) {
+            return Err(Error::Data(
+                "the model's output space disagrees with its basis".into(),
+            ));
+        }
+        let fitted_points = match record["point_dim"].as_u64() {
+            Some(dim) => Some(Points::new(
+                dim as usize,
+                archive.vector(&format!("{name}.points"))?,
+            )?),
+            None => None,
+        };
+        Ok(FieldDecoder {
+            basis,
+            transforms,
+            fitted_points,
+        })
+    }
+}
+
+/// $T = V\Sigma^{-1}$.
+fn inverse_transform(spectrum: &Spectrum, functions: usize) -> Mat<f64> {
+    let inverse: Vec<f64> = spectrum.singular_values().iter().map(|s| 1.0 / s).collect();
+    let identity = Mat::identity(spectrum.rank(), spectrum.rank());
+    let transform = spectrum.coefficients(&inverse, identity);
+    debug_assert_eq!(transform.nrows(), functions);
+    transform
+}
+
+/// The rank whose projection from the fitted points errs least at the withheld `rows`; the
+/// smallest within 2% of the best, because small singular values oscillate between points.
+fn choose_rank(
+    spectrum: &Spectrum,
+    between: MatRef<'_, f64>,
+    values: MatRef<'_, f64>,
+    rows: &[usize],
+) -> usize {
+    let sigma = spectrum.singular_values();
+    if rows.is_empty() {
+        return spectrum.rank_above(DEFAULT_CUT * sigma[0]).max(1);
+    }
+    let samples = values.ncols().min(CUT_SAMPLES);
+    let values = values.subcols(0, samples);
+    let coordinates = spectrum.project(values);
+    let at_rows = linalg::mul(
+        between,
+        inverse_transform(spectrum, between.ncols()).as_ref(),
+    );
+    let truth = linalg::select_rows(values, rows);
+    let norms = linalg::column_norms_squared(truth.as_ref());
+    let mut ranks: Vec<usize> = (2..=13)
+        .map(|k| spectrum.rank_above(10f64.powi(-k) * sigma[0]).max(1))
+        .collect();
+    ranks.dedup();
+    let errors: Vec<f64> = ranks
+        .iter()
+        .map(|&r| {
+            let fitted = linalg::mul(
+                at_rows.as_ref().subcols(0, r),
+                coordinates.as_ref().subrows(0, r),
+            );
+            let off = linalg::column_norms_squared((fitted - &truth).as_ref());
+            let each: Vec<f64> = off
+                .iter()
+                .zip(&norms)
+                .map(|(&e, &n)| relative(e, n))
+                .collect();
+            mean(&each)
+        })
+        .collect();
+    let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
+    let chosen = errors.iter().position(|&e| e <= 1.02 * best).unwrap_or(0);
+    ranks[chosen]
+}
+
+/// Up to `count` points drawn from those of all samples.
+fn reference_points(samples: &[Scattered], count: usize, seed: u64) -> Points {
+    let mut all: Vec<(usize, usize)> = samples
+        .iter()
+        .enumerate()
+        .flat_map(|(k, s)| (0..s.points.len()).map(move |i| (k, i)))
+        .collect();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let (chosen, _) = all.partial_shuffle(&mut rng, count);
+    chosen.sort_unstable();
+    let coords = chosen
+        .iter()
+        .flat_map(|&(k, i)| samples[k].points.point(i).iter().copied())
+        .collect();
+    Points::new(samples[0].points.dim(), coords).expect("points were checked before")
+}

@@ -1,0 +1,14 @@
+//! Output spaces: evaluation anywhere, orthonormal coordinates, and the smallest error a basis allows.
+//!
+//! At fitted points $\Psi = U\Sigma V^\top$, cut at a numerical rank $r$. Coordinates $c = U^\top u$
+//! are orthonormal, so the loss lives in $r$ numbers a sample:
+//! $$\|\Psi b - u\|^2 = \|\hat c - c\|^2 + \|u - UU^\top u\|^2,\qquad b = V\Sigma^{-1}\hat c.$$
+//! The last term is the floor (`prop:output-space-lower-bound` of the paper): no map can go below.
+
+mod evaluation;
+mod field_decoder;
+mod withhold;
+
+pub use evaluation::Evaluation;
+pub use field_decoder::{FieldDecoder, Targets};
+pub use withhold::choose_withheld;

@@ -1,0 +1,30 @@
+//! Output points that no fit sees, to show what a decoder does between its samples.
+
+use crate::data::Points;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+
+/// A seeded choice of about `fraction` of the points, in ascending order.
+///
+/// Points on the faces of the bounding box are never withheld: without them the rest would have to
+/// extrapolate, which is another question. Fewer than ten points are too few to spare one.
+pub fn choose_withheld(points: &Points, fraction: f64, seed: u64) -> Vec<usize> {
+    let n = points.len();
+    if n < 10 || fraction <= 0.0 {
+        return Vec::new();
+    }
+    let bounds = points.bounding_box().expect("there are points");
+    let mut inner: Vec<usize> = (0..n)
+        .filter(|&i| {
+            points.point(i).iter().enumerate().all(|(k, &x)| {
+                bounds.width(k) == 0.0 || (x > bounds.lower(k) && x < bounds.upper(k))
+            })
+        })
+        .collect();
+    let count = ((n as f64 * fraction).round() as usize).min(inner.len() / 2);
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed ^ 0x5745_4b45_4c44_u64);
+    inner.shuffle(&mut rng);
+    inner.truncate(count);
+    inner.sort_unstable();
+    inner
+}

@@ -1,0 +1,230 @@
+//! The encoder as users write it, and the choice of its parameter where they give none.
+
+use super::{Regularisation, Spectrum};
+use crate::{Error, Result};
+use faer::MatRef;
+use serde::{Deserialize, Serialize};
+
+/// Settings of an encoder.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `method` | `ridge` | which filter | `ridge`, `svd` |
+/// | `lambda` | chosen | ridge strength, normalised by the number of points | at least 0 |
+/// | `cut` | chosen | smallest singular value kept, absolute | at least 0 |
+/// | `relative_cut` | chosen | the same as a part of the largest | 0 to 1 |
+/// | `choose` | `gcv` | how a parameter that is not given is chosen | `gcv`, `loo` |
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EncoderSpec {
+    /// Ridge or truncated SVD.
+    pub method: Method,
+    /// Normalised ridge parameter.
+    pub lambda: Option<f64>,
+    /// Absolute cut-off.
+    pub cut: Option<f64>,
+    /// Relative cut-off.
+    pub relative_cut: Option<f64>,
+    /// How to choose what is not given.
+    pub choose: Choice,
+}
+
+/// Which filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Smooth damping of small singular values.
+    #[default]
+    Ridge,
+    /// Sharp removal of small singular values.
+    Svd,
+}
+
+/// How a parameter is chosen from the training data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// Generalised cross-validation: $\frac{\|f-Hf\|^2/n}{(1-\operatorname{tr}H/n)^2}$.
+    #[default]
+    Gcv,
+    /// Leave one point out: $\frac1n\sum_i\left(\frac{f_i-(Hf)_i}{1-H_{ii}}\right)^2$.
+    Loo,
+}
+
+impl EncoderSpec {
+    /// Truncated SVD at an absolute cut-off, as in the paper's tables.
+    pub fn cut(cut: f64) -> Self {
+        EncoderSpec {
+            method: Method::Svd,
+            cut: Some(cut),
+            ..Default::default()
+        }
+    }
+
+    /// Ridge with the normalised parameter.
+    pub fn ridge(lambda: f64) -> Self {
+        EncoderSpec {
+            lambda: Some(lambda),
+            ..Default::default()
+        }
+    }
+
+    /// The regularisation, if the user gave its parameter.
+    ///
+    /// # Errors
+    /// If a parameter is out of range or belongs to the other method.
+    pub fn given(&self) -> Result<Option<Regularisation>> {
+        let bad = |text: String| Err(Error::Config(format!("encoder: {text}")));
+        for (name, value) in [
+            ("lambda", self.lambda),
+            ("cut", self.cut),
+            ("relative_cut", self.relative_cut),
+        ] {
+            if let Some(v) = value
+                && !(v.is_finite() && v >= 0.0)
+            {
+                return bad(format!("{name} = {v} must be a number at least 0"));
+            }
+        }
+        match (self.method, self.lambda, self.cut, self.relative_cut) {
+            (Method::Ridge, lambda, None, None) => {
+                Ok(lambda.map(|lambda| Regularisation::Ridge { lambda }))
+            }
+            (Method::Ridge, ..) => bad(
+                "`cut` and `relative_cut` belong to method = \"svd\"; ridge takes `lambda`".into(),
+            ),
+            (Method::Svd, Some(_), ..) => bad(
+                "`lambda` belongs to method = \"ridge\"; svd takes `cut` or `relative_cut`".into(),
+            ),
+            (Method::Svd, None, Some(_), Some(_)) => {
+                bad("give `cut` or `relative_cut`, not both".into())
+            }
+            (Method::Svd, None, Some(cut), None) => Ok(Some(Regularisation::CutAbsolute { cut })),
+            (Method::Svd, None, None, Some(cut)) => Ok(Some(Regularisation::CutRelative { cut })),
+            (Method::Svd, None, None, None) => Ok(None),
+        }
+    }
+
+    /// The parameters among which [`choose`] looks, strongest first, for `n` points.
+    pub fn candidates(&self, sigma_max: f64, n: usize) -> Vec<Regularisation> {
+        (1..=14)
+            .map(|k| {
+                let cut = 10f64.powi(-k);
+                match self.method {
+                    Method::Ridge => Regularisation::Ridge {
+                        lambda: (cut * sigma_max).powi(2) / n as f64,
+                    },
+                    Method::Svd => Regularisation::CutRelative { cut },
+                }
+            })
+            .collect()
+    }
+}
+
+/// The sum over samples of the criterion for each candidate; `f` holds values at the points, one
+/// column a sample, `c` $= U^\top f$.
+fn criterion(
+    spectrum: &Spectrum,
+    f: MatRef<'_, f64>,
+    c: MatRef<'_, f64>,
+    residuals: &[f64],
+    candidate: Regularisation,
+    choice: Choice,
+) -> f64 {
+    let n = spectrum.nrows();
+    let sigma = spectrum.singular_values();
+    let reconstruction: Vec<f64> = candidate
+        .filter(sigma, n)
+        .iter()
+        .zip(sigma)
+        .map(|(g, s)| g * s)
+        .collect();
+    match choice {
+        Choice::Gcv => {
+            let trace: f64 = reconstruction.iter().sum();
+            let freedom = 1.0 - trace / n as f64;
+            let total: f64 = (0..c.ncols())
+                .map(|k| {
+                    let shrunk: f64 = c
+                        .col(k)
+                        .iter()
+                        .zip(&reconstruction)
+                        .map(|(a, h)| ((1.0 - h) * a).powi(2))
+                        .sum();
+                    shrunk + residuals[k]
+                })
+                .sum();
+            // An encoder that interpolates has no freedom left to judge it by.
+            if freedom < 1e-3 {
+                f64::INFINITY
+            } else {
+                total / (freedom * freedom)
+            }
+        }
+        Choice::Loo => {
+            let leverage = spectrum.leverages(&reconstruction);
+            let mut filtered = c.to_owned();
+            for k in 0..filtered.ncols() {
+                for (v, h) in filtered.col_mut(k).iter_mut().zip(&reconstruction) {
+                    *v *= h;
+                }
+            }
+            let fitted = spectrum.expand(filtered.as_ref());
+            let mut total = 0.0;
+            for k in 0..f.ncols() {
+                for (i, l) in leverage.iter().enumerate() {
+                    let left = (1.0 - l).max(1e-9);
+                    total += ((f[(i, k)] - fitted[(i, k)]) / left).powi(2);
+                }
+            }
+            total
+        }
+    }
+}
+
+/// Chooses the parameter of `spec` that minimises its criterion, summed over groups of samples
+/// with a spectrum each (one group for shared points; one a sample otherwise).
+///
+/// Among candidates within 1% of the best the strongest wins: noise-free data would otherwise
+/// drive the parameter to rounding level, where the amplification is largest.
+///
+/// # Errors
+/// If no candidate leaves a degree of freedom: the basis has as many functions as there are points.
+pub fn choose(
+    spec: &EncoderSpec,
+    groups: &[(Spectrum, MatRef<'_, f64>)],
+) -> Result<Regularisation> {
+    let sigma_max = groups
+        .iter()
+        .filter_map(|(s, _)| s.singular_values().first().copied())
+        .fold(0.0, f64::max);
+    let n = groups.iter().map(|(s, _)| s.nrows()).max().unwrap_or(1);
+    let candidates = spec.candidates(sigma_max, n);
+    let mut totals = vec![0.0; candidates.len()];
+    for (spectrum, f) in groups {
+        let c = spectrum.project(*f);
+        let residuals = spectrum.residuals_squared(*f, c.as_ref(), None);
+        for (total, candidate) in totals.iter_mut().zip(&candidates) {
+            *total += criterion(
+                spectrum,
+                *f,
+                c.as_ref(),
+                &residuals,
+                *candidate,
+                spec.choose,
+            );
+        }
+    }
+    let best = totals.iter().copied().fold(f64::INFINITY, f64::min);
+    if !best.is_finite() {
+        return Err(Error::Config(format!(
+            "the encoder's parameter cannot be chosen: {n} points leave no freedom to judge it by; \
+             use fewer functions, or give `lambda` or `cut`"
+        )));
+    }
+    let chosen = totals
+        .iter()
+        .position(|&t| t <= 1.01 * best)
+        .expect("the best itself is within 1%");
+    Ok(candidates[chosen])
+}

@@ -1,0 +1,367 @@
+//! From input fields to one coefficient vector a sample.
+
+use super::{Encoder, EncoderSpec, Regularisation, Spectrum, choose, encode_sample};
+use crate::basis::{FieldBasis, VectorBasis};
+use crate::data::{Field, Observations, Points, Scattered};
+use crate::model_file::Archive;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
+
+/// What is done to an input before and after its encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transform {
+    /// Nothing.
+    #[default]
+    None,
+    /// The logarithm of the values, for positive fields.
+    Log,
+    /// Each coefficient minus its training mean, over its training standard deviation.
+    Standardise,
+    /// Both.
+    LogStandardise,
+}
+
+impl Transform {
+    /// Whether values are replaced by their logarithm.
+    pub fn takes_log(self) -> bool {
+        matches!(self, Transform::Log | Transform::LogStandardise)
+    }
+
+    /// Whether coefficients are standardised.
+    pub fn standardises(self) -> bool {
+        matches!(self, Transform::Standardise | Transform::LogStandardise)
+    }
+}
+
+/// Added to standard deviations, so that a coefficient that never moves stays finite.
+const STANDARD_EPSILON: f64 = 1e-12;
+
+/// The encoder of one input field: basis, regularisation of each part, transform.
+#[derive(Debug)]
+pub struct FieldEncoder {
+    basis: FieldBasis,
+    regularisations: Vec<Regularisation>,
+    transform: Transform,
+    /// Mean and standard deviation of each coefficient, where standardised.
+    standard: Option<(Vec<f64>, Vec<f64>)>,
+    /// The factorisation at the points last encoded: predictions mostly come at the same sensors.
+    cache: Mutex<Option<(Points, Arc<Vec<Encoder>>)>>,
+}
+
+/// With how many per-sample factorisations a parameter is chosen.
+const CHOICE_SAMPLES: usize = 64;
+
+impl FieldEncoder {
+    /// Settles the encoder on training samples and encodes them.
+    ///
+    /// # Errors
+    /// If the data does not fit the basis, a log meets a value that is not positive, or there are
+    /// fewer points than functions and no parameter was given.
+    pub fn fit(
+        basis: FieldBasis,
+        spec: &EncoderSpec,
+        transform: Transform,
+        field: &Field,
+    ) -> Result<(Self, Mat<f64>)> {
+        let field = transformed(field, transform)?;
+        let regularisations = basis
+            .ranges()
+            .map(|(part, range)| settle(part, range, spec, &field))
+            .collect::<Result<Vec<_>>>()?;
+        let mut encoder = FieldEncoder {
+            basis,
+            regularisations,
+            transform,
+            standard: None,
+            cache: Mutex::new(None),
+        };
+        let mut coefficients = encoder.encode_transformed(&field)?;
+        if transform.standardises() {
+            encoder.standard = Some(statistics(coefficients.as_ref()));
+            encoder.standardise(&mut coefficients);
+        }
+        Ok((encoder, coefficients))
+    }
+
+    /// The coefficients of `field`, one column a sample.
+    ///
+    /// # Errors
+    /// If the field has other components or dimensions, or points outside the domain.
+    pub fn encode(&self, field: &Field) -> Result<Mat<f64>> {
+        let mut coefficients = self.encode_transformed(&*transformed(field, self.transform)?)?;
+        self.standardise(&mut coefficients);
+        Ok(coefficients)
+    }
+
+    /// The basis.
+    pub fn basis(&self) -> &FieldBasis {
+        &self.basis
+    }
+
+    /// The regularisation of each part.
+    pub fn regularisations(&self) -> &[Regularisation] {
+        &self.regularisations
+    }
+
+    /// The transform.
+    pub fn transform(&self) -> Transform {
+        self.transform
+    }
+
+    fn standardise(&self, coefficients: &mut Mat<f64>) {
+        if let Some((mean, deviation)) = &self.standard {
+            for k in 0..coefficients.ncols() {
+                let column = coefficients.col_mut(k).iter_mut();
+                for (v, (m, s)) in column.zip(mean.iter().zip(deviation)) {
+                    *v = (*v - m) / (s + STANDARD_EPSILON);
+                }
+            }
+        }
+    }
+
+    fn encode_transformed(&self, field: &Field) -> Result<Mat<f64>> {
+        if field.components() != self.basis.components() {
+            return Err(Error::shape(
+                "input",
+                format!("{} components", self.basis.components()),
+                format!("{}", field.components()),
+            ));
+        }
+        let mut out = Mat::zeros(self.basis.len(), field.samples());
+        match field.observations() {
+            Observations::Shared { points, values } => {
+                let encoders = self.encoders_at(points)?;
+                let mut start = 0;
+                for ((part, range), encoder) in self.basis.ranges().zip(encoders.iter()) {
+                    let stacked = stack_components(&values[range]);
+                    out.as_mut()
+                        .subrows_mut(start, part.len())
+                        .copy_from(encoder.encode(stacked.as_ref()));
+                    start += part.len();
+                }
+            }
+            Observations::PerSample(samples) => {
+                let columns = samples
+                    .par_iter()
+                    .enumerate()
+                    .map(|(k, sample)| {
+                        self.encode_scattered(sample)
+                            .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                for (k, column) in columns.iter().enumerate() {
+                    for (v, c) in out.col_mut(k).iter_mut().zip(column) {
+                        *v = *c;
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn encode_scattered(&self, sample: &Scattered) -> Result<Vec<f64>> {
+        let n = sample.points.len();
+        let mut out = Vec::with_capacity(self.basis.len());
+        let mut shared: Option<(&VectorBasis, Mat<f64>)> = None;
+        for ((part, range), regularisation) in self.basis.ranges().zip(&self.regularisations) {
+            let design = match shared.take() {
+                Some((before, design)) if part.shares_with(before) => design,
+                _ => part.evaluate(&sample.points)?.to_dense(),
+            };
+            check_count(design.nrows(), part.len(), Some(*regularisation))?;
+            let values = &sample.values[range.start * n..range.end * n];
+            out.extend(encode_sample(design.as_ref(), values, *regularisation)?);
+            shared = Some((part, design));
+        }
+        Ok(out)
+    }
+
+    fn encoders_at(&self, points: &Points) -> Result<Arc<Vec<Encoder>>> {
+        let mut cache = self.cache.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some((cached, encoders)) = &*cache
+            && cached == points
+        {
+            return Ok(encoders.clone());
+        }
+        let encoders = self
+            .basis
+            .parts()
+            .iter()
+            .zip(&self.regularisations)
+            .map(|(part, regularisation)| {
+                let design = part.evaluate(points)?;
+                check_count(design.nrows(), part.len(), Some(*regularisation))?;
+                Ok(Encoder::new(Spectrum::new(design)?, *regularisation))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let encoders = Arc::new(encoders);
+        *cache = Some((points.clone(), encoders.clone()));
+        Ok(encoders)
+    }
+
+    /// Saves the encoder.
+    pub fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        if let Some((mean, deviation)) = &self.standard {
+            archive.put_vector(format!("{name}.mean"), mean);
+            archive.put_vector(format!("{name}.deviation"), deviation);
+        }
+        serde_json::json!({
+            "basis": self.basis.save(archive, &format!("{name}.basis")),
+            "regularisations": self.regularisations,
+            "transform": self.transform,
+        })
+    }
+
+    /// The inverse of [`FieldEncoder::save`].
+    ///
+    /// # Errors
+    /// If the record is damaged.
+    pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+        let damaged = |e| Error::Data(format!("the model's encoder record is damaged: {e}"));
+        let basis = FieldBasis::load(&record["basis"], archive, &format!("{name}.basis"))?;
+        let regularisations: Vec<Regularisation> =
+            serde_json::from_value(record["regularisations"].clone()).map_err(damaged)?;
+        let transform: Transform =
+            serde_json::from_value(record["transform"].clone()).map_err(damaged)?;
+        let standard = if transform.standardises() {
+            let mean = archive.vector(&format!("{name}.mean"))?;
+            let deviation = archive.vector(&format!("{name}.deviation"))?;
+            Some((mean, deviation))
+        } else {
+            None
+        };
+        let lengths_fit = standard
+            .as_ref()
+            .is_none_or(|(m, d)| m.len() == basis.len() && d.len() == basis.len());
+        if regularisations.len() != basis.parts().len() || !lengths_fit {
+            return Err(Error::Data("the model's encoder is incomplete".into()));
+        }
+        Ok(FieldEncoder {
+            basis,
+            regularisations,
+            transform,
+            standard,
+            cache: Mutex::new(None),
+        })
+    }
+}
+
+/// The regularisation of one part: as given, or chosen on the training samples.
+fn settle(
+    part: &VectorBasis,
+    range: std::ops::Range<usize>,
+    spec: &EncoderSpec,
+    field: &Field,
+) -> Result<Regularisation> {
+    let given = spec.given()?;
+    let samples = field.samples().min(CHOICE_SAMPLES);
+    match field.observations() {
+        Observations::Shared { points, values } => {
+            check_count(points.len() * range.len(), part.len(), given)?;
+            if let Some(given) = given {
+                return Ok(given);
+            }
+            let spectrum = Spectrum::new(part.evaluate(points)?)?;
+            let stacked = stack_components(&values[range]);
+            choose(spec, &[(spectrum, stacked.as_ref().subcols(0, samples))])
+        }
+        Observations::PerSample(all) => {
+            if let Some(given) = given {
+                return Ok(given);
+            }
+            let columns: Vec<Mat<f64>> = all[..samples]
+                .iter()
+                .map(|s| {
+                    let n = s.points.len();
+                    let values = &s.values[range.start * n..range.end * n];
+                    Mat::from_fn(values.len(), 1, |i, _| values[i])
+                })
+                .collect();
+            let groups = all[..samples]
+                .par_iter()
+                .zip(&columns)
+                .enumerate()
+                .map(|(k, (s, column))| {
+                    check_count(column.nrows(), part.len(), None)
+                        .and_then(|()| part.evaluate(&s.points))
+                        .and_then(Spectrum::new)
+                        .map(|spectrum| (spectrum, column.as_ref()))
+                        .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
+                })
+                .collect::<Result<Vec<_>>>()?;
+            choose(spec, &groups)
+        }
+    }
+}
+
+/// Fewer observations than functions are an error unless a regularisation was asked for by value.
+fn check_count(points: usize, functions: usize, given: Option<Regularisation>) -> Result<()> {
+    let regularised = given.is_some_and(|r| r.allows_fewer_points_than_functions());
+    if points < functions && !regularised {
+        return Err(Error::Data(format!(
+            "{points} observations cannot determine {functions} coefficients; use a basis with fewer \
+             functions, or give the encoder a `lambda` or `cut` above 0"
+        )));
+    }
+    Ok(())
+}
+
+/// One component as it is, several below each other.
+pub(crate) fn stack_components(values: &[Mat<f64>]) -> Stacked<'_> {
+    match values {
+        [one] => Stacked::Borrowed(one.as_ref()),
+        several => {
+            let n = several[0].nrows();
+            let mut out = Mat::zeros(n * several.len(), several[0].ncols());
+            for (c, v) in several.iter().enumerate() {
+                out.as_mut().subrows_mut(c * n, n).copy_from(v);
+            }
+            Stacked::Owned(out)
+        }
+    }
+}
+
+/// The values of a part, copied only where components must be stacked.
+pub(crate) enum Stacked<'a> {
+    Borrowed(MatRef<'a, f64>),
+    Owned(Mat<f64>),
+}
+
+impl Stacked<'_> {
+    pub(crate) fn as_ref(&self) -> MatRef<'_, f64> {
+        match self {
+            Stacked::Borrowed(m) => *m,
+            Stacked::Owned(m) => m.as_ref(),
+        }
+    }
+}
+
+fn transformed(field: &Field, transform: Transform) -> Result<std::borrow::Cow<'_, Field>> {
+    if transform.takes_log() {
+        Ok(std::borrow::Cow::Owned(field.logarithm()?))
+    } else {
+        Ok(std::borrow::Cow::Borrowed(field))
+    }
+}
+
+fn statistics(coefficients: MatRef<'_, f64>) -> (Vec<f64>, Vec<f64>) {
+    let mean = linalg::column_mean(coefficients);
+    let mut variance = vec![0.0; mean.len()];
+    for k in 0..coefficients.ncols() {
+        for (s, (v, m)) in variance
+            .iter_mut()
+            .zip(coefficients.col(k).iter().zip(&mean))
+        {
+            *s += (v - m) * (v - m);
+        }
+    }
+    let deviation = variance
+        .iter()
+        .map(|s| (s / coefficients.ncols() as f64).sqrt())
+        .collect();
+    (mean, deviation)
+}

@@ -1,0 +1,123 @@
+//! Coefficients from observations, by regularised least squares (the paper's Sections 2 and 3.2).
+//!
+//! **Which lambda.** Wherever this crate says `lambda` it means the normalised one of Section 2,
+//! $$a_\lambda = \arg\min_c \tfrac1{n_1}\|\Phi c - f\|^2 + \lambda\|c\|^2
+//!             = (\Phi^\top\Phi + n_1\lambda I)^{-1}\Phi^\top f.$$
+//! Section 3 and the Stokes appendix write $\lambda$ for what is $n_1\lambda$ here, so their bound
+//! $\|E\|_2 \le 1/(2\sqrt\lambda)$ reads $1/(2\sqrt{n_1\lambda})$.
+
+mod choice;
+mod diagnostics;
+mod input_space;
+mod scattered;
+mod spectrum;
+
+pub use choice::{Choice, EncoderSpec, Method, choose};
+pub use diagnostics::{BiasSplit, EncodingDiagnostics};
+pub(crate) use input_space::stack_components;
+pub use input_space::{FieldEncoder, Transform};
+pub use scattered::encode_sample;
+pub use spectrum::Spectrum;
+
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+/// A regularisation with its parameter settled.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Regularisation {
+    /// $g(\sigma) = \sigma/(\sigma^2 + n_1\lambda)$, with the normalised lambda of Section 2.
+    Ridge {
+        /// The normalised parameter.
+        lambda: f64,
+    },
+    /// $g(\sigma) = 1/\sigma$ where $\sigma \ge$ `cut`, else 0.
+    CutAbsolute {
+        /// The smallest singular value kept.
+        cut: f64,
+    },
+    /// $g(\sigma) = 1/\sigma$ where $\sigma \ge$ `cut` $\sigma_1$, else 0.
+    CutRelative {
+        /// The smallest singular value kept, as a part of the largest.
+        cut: f64,
+    },
+}
+
+impl Regularisation {
+    /// The coefficient filter $g(\sigma_i)$ for `n` points.
+    pub fn filter(&self, sigma: &[f64], n: usize) -> Vec<f64> {
+        let above = |cut: f64| {
+            sigma
+                .iter()
+                .map(|&s| if s >= cut && s > 0.0 { 1.0 / s } else { 0.0 })
+                .collect()
+        };
+        match *self {
+            Regularisation::Ridge { lambda } => sigma
+                .iter()
+                .map(|&s| s / (s * s + n as f64 * lambda))
+                .collect(),
+            Regularisation::CutAbsolute { cut } => above(cut),
+            Regularisation::CutRelative { cut } => {
+                above(cut * sigma.first().copied().unwrap_or(0.0))
+            }
+        }
+    }
+
+    /// How many functions `n` observations can tell apart need not be as many as the basis has;
+    /// whether this regularisation makes that well-posed.
+    pub fn allows_fewer_points_than_functions(&self) -> bool {
+        match *self {
+            Regularisation::Ridge { lambda } => lambda > 0.0,
+            Regularisation::CutAbsolute { cut } | Regularisation::CutRelative { cut } => cut > 0.0,
+        }
+    }
+}
+
+impl std::fmt::Display for Regularisation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Regularisation::Ridge { lambda } => {
+                write!(f, "ridge, lambda {lambda:.2e} (normalised by n1)")
+            }
+            Regularisation::CutAbsolute { cut } => write!(f, "SVD cut at {cut:.2e}"),
+            Regularisation::CutRelative { cut } => write!(f, "SVD cut at {cut:.2e} of the largest"),
+        }
+    }
+}
+
+/// $E = V\,\mathrm{diag}(g)\,U^\top$ for points that all samples share.
+#[derive(Debug)]
+pub struct Encoder {
+    spectrum: Spectrum,
+    filter: Vec<f64>,
+}
+
+impl Encoder {
+    /// Settles the filter of a factored design matrix.
+    pub fn new(spectrum: Spectrum, regularisation: Regularisation) -> Self {
+        let filter = regularisation.filter(spectrum.singular_values(), spectrum.nrows());
+        // Directions that the filter removes need not be carried along.
+        let rank = filter.iter().take_while(|&&g| g > 0.0).count();
+        Encoder {
+            spectrum: spectrum.truncated(rank),
+            filter: filter[..rank].to_vec(),
+        }
+    }
+
+    /// Coefficients of all samples (one column each) in one product.
+    pub fn encode(&self, values: MatRef<'_, f64>) -> Mat<f64> {
+        let coordinates = self.spectrum.project(values);
+        self.spectrum.coefficients(&self.filter, coordinates)
+    }
+
+    /// $\|E\|_2 = \max_i g(\sigma_i)$, by which noise in the observations is amplified at most.
+    pub fn amplification(&self) -> f64 {
+        self.filter.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// How many singular directions are kept.
+    pub fn rank(&self) -> usize {
+        self.filter.len()
+    }
+}

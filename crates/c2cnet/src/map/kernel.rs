@@ -1,0 +1,295 @@
+//! Relevance-weighted kernel regression in closed form.
+//!
+//! 1. Fit the linear map; $z = V^\top W(a - \bar a)$ with $V$ the principal axes of its training
+//!    predictions: input directions weighed by their effect on the output.
+//! 2. Rescale each $z_i$ by $\mathrm{std}(z_i)^{p-1}$ and all by one factor, so that the mean
+//!    training norm is 1.
+//! 3. Kernel ridge regression from $z$ to the centred coordinates, $\alpha = (K+\nu I)^{-1}C^\top$.
+//! 4. Optionally re-weight $z$ by the mean outer product of the fitted gradients
+//!    ([`super::agop`]) and go back to 3.
+
+use super::kernel_function::{
+    KernelFunction, kernel_matrix, squared_distances, squared_distances_within,
+};
+use super::{CoefficientMap, LinearMap, nystrom};
+use crate::decode::Targets;
+use crate::model_file::Archive;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+/// Everything that determines a kernel map given the training data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KernelSettings {
+    /// The exponent $p$ of step 2.
+    pub exponent: f64,
+    /// One kernel regression each; all but the last only re-weight.
+    pub passes: Vec<PassSettings>,
+    /// More training samples than this are represented by so many centres (Nystrom).
+    pub max_centres: usize,
+}
+
+/// The parameters of one kernel regression.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PassSettings {
+    /// The kernel.
+    pub kernel: KernelFunction,
+    /// Its length $\ell$; the features have mean norm 1.
+    pub length: f64,
+    /// The nugget $\nu$.
+    pub nugget: f64,
+}
+
+/// A fitted kernel map.
+#[derive(Debug)]
+pub struct KernelMap {
+    features: Features,
+    /// Features of the centres, one column each.
+    centres: Mat<f64>,
+    /// $\alpha$, outputs by centres.
+    weights: Mat<f64>,
+    output_mean: Vec<f64>,
+    settings: KernelSettings,
+}
+
+/// Input coordinates weighed by their effect on the output, $z = L(a - \bar a)$.
+#[derive(Debug, Clone)]
+pub struct Features {
+    transform: Mat<f64>,
+    input_mean: Vec<f64>,
+}
+
+impl Features {
+    /// Steps 1 and 2.
+    pub(super) fn from_linear(
+        linear: &LinearMap,
+        coefficients: MatRef<'_, f64>,
+        exponent: f64,
+    ) -> Result<Self> {
+        let mut a = coefficients.to_owned();
+        linalg::subtract_from_columns(&mut a, &linear.input_mean);
+        let predictions = linalg::mul(linear.weights.as_ref(), a.as_ref());
+        let svd = linalg::thin_svd(predictions.as_ref())?;
+        let largest = svd.s.first().copied().unwrap_or(0.0);
+        let rank = svd
+            .s
+            .iter()
+            .take_while(|&&s| s > 1e-10 * largest && s > 0.0)
+            .count();
+        if rank == 0 {
+            return Err(Error::Numerical(
+                "the linear map predicts the same output for every input; a kernel map has nothing to weigh \
+                 (are the outputs constant, or do inputs and outputs belong together?)"
+                    .into(),
+            ));
+        }
+        let mut transform = linalg::mul(
+            svd.u.as_ref().subcols(0, rank).transpose(),
+            linear.weights.as_ref(),
+        );
+        // Only ratios of deviations matter: the common factor is settled below.
+        for i in 0..rank {
+            let weight = (svd.s[i] / largest).powf(exponent - 1.0);
+            for j in 0..transform.ncols() {
+                transform[(i, j)] *= weight;
+            }
+        }
+        let mut features = Features {
+            transform,
+            input_mean: linear.input_mean.clone(),
+        };
+        features.normalise(coefficients);
+        Ok(features)
+    }
+
+    /// $z \leftarrow Mz$, then mean norm 1 again.
+    pub(super) fn reweighted(&self, m: MatRef<'_, f64>, coefficients: MatRef<'_, f64>) -> Self {
+        let mut features = Features {
+            transform: linalg::mul(m, self.transform.as_ref()),
+            input_mean: self.input_mean.clone(),
+        };
+        features.normalise(coefficients);
+        features
+    }
+
+    fn normalise(&mut self, coefficients: MatRef<'_, f64>) {
+        let norms = linalg::column_norms_squared(self.apply(coefficients).as_ref());
+        let mean = norms.iter().map(|n| n.sqrt()).sum::<f64>() / norms.len() as f64;
+        if mean > 0.0 {
+            self.transform *= faer::Scale(1.0 / mean);
+        }
+    }
+
+    pub(super) fn apply(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        let mut a = coefficients.to_owned();
+        linalg::subtract_from_columns(&mut a, &self.input_mean);
+        linalg::mul(self.transform.as_ref(), a.as_ref())
+    }
+}
+
+/// $(K + \nu I)^{-1}C^\top$ for `c` with one row a sample; `None` if $K + \nu I$ does not factor.
+pub(super) fn solve(
+    distances_squared: MatRef<'_, f64>,
+    pass: PassSettings,
+    c: MatRef<'_, f64>,
+) -> Option<Mat<f64>> {
+    let mut k = kernel_matrix(distances_squared, pass.kernel, pass.length);
+    for i in 0..k.nrows() {
+        k[(i, i)] += pass.nugget;
+    }
+    if !linalg::cholesky_in_place(k.as_mut()) {
+        return None;
+    }
+    let mut solution = c.to_owned();
+    linalg::cholesky_solve_in_place(k.as_ref(), solution.as_mut());
+    Some(solution)
+}
+
+impl KernelMap {
+    /// Fits the map in settled features with settled parameters.
+    ///
+    /// # Errors
+    /// If the kernel matrix does not factor: the nugget is too small for the length.
+    pub fn fit(
+        coefficients: MatRef<'_, f64>,
+        targets: &Targets,
+        features: Features,
+        settings: KernelSettings,
+        seed: u64,
+    ) -> Result<Self> {
+        let output_mean = linalg::column_mean(targets.coordinates.as_ref());
+        let mut c = targets.coordinates.clone();
+        linalg::subtract_from_columns(&mut c, &output_mean);
+        let last = settings.passes.last().ok_or_else(no_pass)?;
+        let z = features.apply(coefficients);
+        let (centres, weights) = if z.ncols() > settings.max_centres {
+            nystrom::fit(z.as_ref(), c.as_ref(), *last, settings.max_centres, seed)?
+        } else {
+            let distances = squared_distances_within(z.as_ref());
+            let solution = solve(distances.as_ref(), *last, c.transpose())
+                .ok_or_else(|| does_not_factor(*last))?;
+            (z, solution.transpose().to_owned())
+        };
+        Ok(KernelMap {
+            features,
+            centres,
+            weights,
+            output_mean,
+            settings,
+        })
+    }
+
+    /// The parameters.
+    pub fn settings(&self) -> &KernelSettings {
+        &self.settings
+    }
+
+    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+        let settings: KernelSettings = serde_json::from_value(record["settings"].clone())
+            .map_err(|e| Error::Data(format!("the model's kernel map is damaged: {e}")))?;
+        let map = KernelMap {
+            features: Features {
+                transform: archive.matrix(&format!("{name}.features"))?,
+                input_mean: archive.vector(&format!("{name}.input_mean"))?,
+            },
+            centres: archive.matrix(&format!("{name}.centres"))?,
+            weights: archive.matrix(&format!("{name}.weights"))?,
+            output_mean: archive.vector(&format!("{name}.output_mean"))?,
+            settings,
+        };
+        let fits = map.features.transform.ncols() == map.features.input_mean.len()
+            && map.features.transform.nrows() == map.centres.nrows()
+            && map.weights.shape() == (map.output_mean.len(), map.centres.ncols())
+            && !map.settings.passes.is_empty();
+        if !fits {
+            return Err(Error::Data("the model's kernel map is damaged".into()));
+        }
+        Ok(map)
+    }
+
+    fn last_pass(&self) -> PassSettings {
+        *self.settings.passes.last().expect("at least one pass")
+    }
+}
+
+fn no_pass() -> Error {
+    Error::Config("a kernel map needs at least one pass".into())
+}
+
+pub(super) fn does_not_factor(pass: PassSettings) -> Error {
+    Error::Numerical(format!(
+        "the kernel matrix with length {} and nugget {:e} is not positive definite to rounding; raise the nugget",
+        pass.length, pass.nugget
+    ))
+}
+
+impl CoefficientMap for KernelMap {
+    fn kind(&self) -> &'static str {
+        "kernel"
+    }
+
+    fn predict(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        let pass = self.last_pass();
+        let mut out = Mat::zeros(self.outputs(), coefficients.ncols());
+        // In chunks: the kernel matrix between all samples and all centres need not exist at once.
+        let width = 1024;
+        for start in (0..coefficients.ncols()).step_by(width) {
+            let take = width.min(coefficients.ncols() - start);
+            let z = self.features.apply(coefficients.subcols(start, take));
+            let distances = squared_distances(self.centres.as_ref(), z.as_ref());
+            let k = kernel_matrix(distances.as_ref(), pass.kernel, pass.length);
+            out.as_mut()
+                .subcols_mut(start, take)
+                .copy_from(linalg::mul(self.weights.as_ref(), k.as_ref()));
+        }
+        for k in 0..out.ncols() {
+            for (v, m) in out.col_mut(k).iter_mut().zip(&self.output_mean) {
+                *v += m;
+            }
+        }
+        out
+    }
+
+    fn inputs(&self) -> usize {
+        self.features.input_mean.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.output_mean.len()
+    }
+
+    fn parameters(&self) -> usize {
+        self.weights.nrows() * self.weights.ncols() + self.output_mean.len()
+    }
+
+    fn describe(&self) -> String {
+        let pass = self.last_pass();
+        format!(
+            "{} kernel, length {}, nugget {:.0e}, exponent {}, {} re-weighting pass{}, {} centres in {} features",
+            match pass.kernel {
+                KernelFunction::Matern52 => "Matern-5/2",
+                KernelFunction::Gaussian => "Gaussian",
+            },
+            pass.length,
+            pass.nugget,
+            self.settings.exponent,
+            self.settings.passes.len() - 1,
+            if self.settings.passes.len() == 2 {
+                ""
+            } else {
+                "es"
+            },
+            self.centres.ncols(),
+            self.centres.nrows(),
+        )
+    }
+
+    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        archive.put_matrix(format!("{name}.features"), self.features.transform.as_ref());
+        archive.put_vector(format!("{name}.input_mean"), &self.features.input_mean);
+        archive.put_matrix(format!("{name}.centres"), self.centres.as_ref());
+        archive.put_matrix(format!("{name}.weights"), self.weights.as_ref());
+        archive.put_vector(format!("{name}.output_mean"), &self.output_mean);
+        serde_json::json!({ "kind": self.kind(), "settings": self.settings })
+    }
+}

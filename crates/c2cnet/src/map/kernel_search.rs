@@ -1,0 +1,352 @@
+//! The choice of kernel, length, nugget, exponent and number of passes on held-out training samples.
+
+use super::kernel::{Features, KernelSettings, PassSettings};
+use super::kernel_function::{
+    KernelFunction, kernel_matrix, squared_distances, squared_distances_within,
+};
+use super::{LinearMap, agop};
+use crate::decode::Targets;
+use crate::metrics::mean;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Settings of the kernel map; what is not given is chosen.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `kernel` | chosen | the kernel | `matern-5/2`, `gaussian` |
+/// | `length` | chosen | its length; features have mean norm 1 | positive |
+/// | `nugget` | chosen | added to the diagonal | positive |
+/// | `exponent` | chosen | weight of features, $p$ | 0 to 2 |
+/// | `passes` | 3 | re-weighting passes tried | 0 to 10 |
+/// | `memory_gib` | 4 | for a dense kernel matrix; above it, Nystrom centres | positive |
+/// | `max_centres` | 6000 | Nystrom centres | at least 2 |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KernelSpec {
+    /// The kernel.
+    pub kernel: Option<KernelFunction>,
+    /// The length.
+    pub length: Option<f64>,
+    /// The nugget.
+    pub nugget: Option<f64>,
+    /// The exponent.
+    pub exponent: Option<f64>,
+    /// How many re-weighting passes are tried.
+    pub passes: usize,
+    /// Memory for a dense kernel matrix and its factor, in GiB.
+    pub memory_gib: f64,
+    /// How many centres where it does not fit.
+    pub max_centres: usize,
+}
+
+impl Default for KernelSpec {
+    fn default() -> Self {
+        KernelSpec {
+            kernel: None,
+            length: None,
+            nugget: None,
+            exponent: None,
+            passes: 3,
+            memory_gib: 4.0,
+            max_centres: 6000,
+        }
+    }
+}
+
+impl KernelSpec {
+    /// Checks the ranges of the table.
+    ///
+    /// # Errors
+    /// Naming the setting and its value.
+    pub fn check(&self) -> Result<()> {
+        let positive = |name: &str, value: Option<f64>| match value {
+            Some(v) if !(v.is_finite() && v > 0.0) => Err(Error::Config(format!(
+                "kernel: {name} = {v} must be positive"
+            ))),
+            _ => Ok(()),
+        };
+        positive("length", self.length)?;
+        positive("nugget", self.nugget)?;
+        positive("memory_gib", Some(self.memory_gib))?;
+        if let Some(p) = self.exponent
+            && !(0.0..=2.0).contains(&p)
+        {
+            return Err(Error::Config(format!(
+                "kernel: exponent = {p} must lie between 0 and 2"
+            )));
+        }
+        if self.passes > 10 || self.max_centres < 2 {
+            return Err(Error::Config(format!(
+                "kernel: passes = {} must be at most 10 and max_centres = {} at least 2",
+                self.passes, self.max_centres
+            )));
+        }
+        Ok(())
+    }
+
+    /// How many centres fit: all samples while two dense matrices stay within the memory.
+    fn centres(&self, samples: usize) -> usize {
+        let bytes = self.memory_gib * (1u64 << 30) as f64;
+        let dense = (bytes / 16.0).sqrt() as usize;
+        if samples <= dense {
+            samples
+        } else {
+            self.max_centres.min(dense).min(samples)
+        }
+    }
+}
+
+/// A choice, with the features it was made in.
+#[derive(Debug)]
+pub struct KernelChoice {
+    /// Features learned on the samples that were not held out.
+    pub features: Features,
+    /// The parameters.
+    pub settings: KernelSettings,
+    /// How the choice went.
+    pub report: KernelReport,
+}
+
+/// How the choice went.
+#[derive(Debug, Clone, Serialize)]
+pub struct KernelReport {
+    /// The validation error of the choice.
+    pub validation_rl2e: f64,
+    /// How many samples the choice was made with: fitted and held out.
+    pub samples: (usize, usize),
+    /// The passes tried, in order; the choice is the best of them.
+    pub passes: Vec<PassReport>,
+}
+
+/// One pass of the choice.
+#[derive(Debug, Clone, Serialize)]
+pub struct PassReport {
+    /// The best parameters of this pass.
+    #[serde(flatten)]
+    pub settings: PassSettings,
+    /// The exponent in force.
+    pub exponent: f64,
+    /// Its validation error.
+    pub validation_rl2e: f64,
+}
+
+/// Samples with which parameters are chosen, at most; the final fit uses all.
+const SEARCH_SAMPLES: usize = 3000;
+
+/// Exponents of two and of ten between which length and nugget are chosen.
+const LENGTHS: std::ops::RangeInclusive<i32> = 0..=9;
+const NUGGETS: std::ops::RangeInclusive<i32> = -13..=-2;
+
+/// Chooses the settings of a kernel map on the samples `train` by the error on `validation`.
+///
+/// Features are learned on `train` alone, so that the held-out error is honest.
+///
+/// # Errors
+/// If the settings are out of range or nothing factors.
+pub fn search(
+    coefficients: MatRef<'_, f64>,
+    targets: &Targets,
+    train: &[usize],
+    validation: &[usize],
+    spec: &KernelSpec,
+    seed: u64,
+) -> Result<KernelChoice> {
+    spec.check()?;
+    let max_centres = spec.centres(coefficients.ncols());
+    // Both lists come shuffled or strided by the caller, so a prefix is a fair choice.
+    let train = &train[..train.len().min(SEARCH_SAMPLES * 4 / 5)];
+    let validation = &validation[..validation.len().min(SEARCH_SAMPLES / 5)];
+    let a = linalg::select_columns(coefficients, train);
+    let a_held = linalg::select_columns(coefficients, validation);
+    let mut c = linalg::select_columns(targets.coordinates.as_ref(), train);
+    let fold = targets.select(train);
+    let linear = LinearMap::fit(a.as_ref(), &fold)?;
+    let c_mean = linalg::column_mean(c.as_ref());
+    linalg::subtract_from_columns(&mut c, &c_mean);
+    let held = Held {
+        a: a_held,
+        targets,
+        indices: validation,
+        mean: &c_mean,
+    };
+
+    let exponents: &[f64] = match &spec.exponent {
+        Some(p) => std::slice::from_ref(p),
+        None => &[0.5, 0.75, 1.0],
+    };
+    // Pass 0 for every exponent; the search of the next starts where the last one ended.
+    let mut best: Option<(f64, PassReport, Features)> = None;
+    for &exponent in exponents {
+        let features = Features::from_linear(&linear, a.as_ref(), exponent)?;
+        let start = best.as_ref().map(|b| b.1.settings);
+        if let Some((settings, error)) =
+            descend(&features, a.as_ref(), c.as_ref(), &held, spec, start)
+            && best.as_ref().is_none_or(|b| error < b.0)
+        {
+            let report = PassReport {
+                settings,
+                exponent,
+                validation_rl2e: error,
+            };
+            best = Some((error, report, features));
+        }
+    }
+    let Some((_, first, mut features)) = best else {
+        return Err(Error::Numerical(
+            "no kernel matrix was positive definite; give a larger nugget".into(),
+        ));
+    };
+    let exponent = first.exponent;
+    let mut passes = vec![first];
+    let mut chosen = (0, features.clone());
+    for _ in 0..spec.passes {
+        let last = passes.last().expect("pass 0 is there").settings;
+        features = agop::reweight(&features, a.as_ref(), c.as_ref(), last, seed)?;
+        let Some((settings, error)) =
+            descend(&features, a.as_ref(), c.as_ref(), &held, spec, Some(last))
+        else {
+            break;
+        };
+        passes.push(PassReport {
+            settings,
+            exponent,
+            validation_rl2e: error,
+        });
+        if error < passes[chosen.0].validation_rl2e {
+            chosen = (passes.len() - 1, features.clone());
+        }
+        // A pass that hurts is seldom followed by one that helps.
+        if error > 1.2 * passes[passes.len() - 2].validation_rl2e {
+            break;
+        }
+    }
+    let (chosen, features) = chosen;
+    Ok(KernelChoice {
+        features,
+        settings: KernelSettings {
+            exponent,
+            passes: passes[..=chosen].iter().map(|p| p.settings).collect(),
+            max_centres,
+        },
+        report: KernelReport {
+            validation_rl2e: passes[chosen].validation_rl2e,
+            samples: (train.len(), validation.len()),
+            passes,
+        },
+    })
+}
+
+/// The held-out samples.
+struct Held<'a> {
+    a: Mat<f64>,
+    targets: &'a Targets,
+    indices: &'a [usize],
+    mean: &'a [f64],
+}
+
+/// Walks the grid of kernel, length and nugget downhill from `start`, one step at a time in each
+/// direction, until no neighbour is better.
+fn descend(
+    features: &Features,
+    a: MatRef<'_, f64>,
+    c: MatRef<'_, f64>,
+    held: &Held<'_>,
+    spec: &KernelSpec,
+    start: Option<PassSettings>,
+) -> Option<(PassSettings, f64)> {
+    let z = features.apply(a);
+    let z_held = features.apply(held.a.as_ref());
+    let within = squared_distances_within(z.as_ref());
+    let across = squared_distances(z.as_ref(), z_held.as_ref());
+    let kernels: &[KernelFunction] = match &spec.kernel {
+        Some(k) => std::slice::from_ref(k),
+        None => &[KernelFunction::Matern52, KernelFunction::Gaussian],
+    };
+    let at = |kernel, (l, n): (i32, i32)| PassSettings {
+        kernel,
+        length: spec.length.unwrap_or(2f64.powi(l)),
+        nugget: spec.nugget.unwrap_or(10f64.powi(n)),
+    };
+    let mut best: Option<(PassSettings, f64)> = None;
+    for &kernel in kernels {
+        let mut position = start.map_or((4, -9), |s| {
+            (
+                s.length.log2().round() as i32,
+                s.nugget.log10().round() as i32,
+            )
+        });
+        let mut seen: HashMap<(i32, i32), f64> = HashMap::new();
+        let mut error_at = |position: (i32, i32)| {
+            *seen.entry(position).or_insert_with(|| {
+                held_out_error(
+                    within.as_ref(),
+                    across.as_ref(),
+                    c,
+                    held,
+                    at(kernel, position),
+                )
+                .unwrap_or(f64::INFINITY)
+            })
+        };
+        let mut error = error_at(position);
+        loop {
+            let (l, n) = position;
+            let neighbours = [
+                (l, n - 1),
+                (l, n + 1),
+                (l + 1, n),
+                (l - 1, n),
+                (l + 1, n - 1),
+                (l - 1, n + 1),
+            ];
+            let better = neighbours
+                .into_iter()
+                .filter(|(l, n)| LENGTHS.contains(l) && NUGGETS.contains(n))
+                .filter(|&(l2, n2)| {
+                    (spec.length.is_none() || l2 == l) && (spec.nugget.is_none() || n2 == n)
+                })
+                .map(|p| (p, error_at(p)))
+                .min_by(|x, y| x.1.total_cmp(&y.1));
+            match better {
+                Some((p, e)) if e < error => (position, error) = (p, e),
+                // Where nothing factors, a larger nugget will.
+                Some(_) if error.is_infinite() && n < *NUGGETS.end() => position = (l, n + 1),
+                _ => break,
+            }
+        }
+        if error.is_finite() && best.is_none_or(|b| error < b.1) {
+            best = Some((at(kernel, position), error));
+        }
+    }
+    best
+}
+
+/// The error on the held-out samples, `None` if the kernel matrix does not factor.
+fn held_out_error(
+    within: MatRef<'_, f64>,
+    across: MatRef<'_, f64>,
+    c: MatRef<'_, f64>,
+    held: &Held<'_>,
+    pass: PassSettings,
+) -> Option<f64> {
+    // (K + nu I)^{-1} applied to whichever has fewer columns: targets or held-out samples.
+    let k = kernel_matrix(across, pass.kernel, pass.length);
+    let mut predicted = if c.nrows() < k.ncols() {
+        let alpha = super::kernel::solve(within, pass, c.transpose())?;
+        linalg::mul(alpha.transpose(), k.as_ref())
+    } else {
+        linalg::mul(c, super::kernel::solve(within, pass, k.as_ref())?.as_ref())
+    };
+    for column in 0..predicted.ncols() {
+        for (v, m) in predicted.col_mut(column).iter_mut().zip(held.mean) {
+            *v += m;
+        }
+    }
+    let errors = held
+        .targets
+        .relative_errors(predicted.as_ref(), held.indices);
+    Some(mean(&errors)).filter(|e| e.is_finite())
+}

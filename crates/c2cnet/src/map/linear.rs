@@ -1,0 +1,195 @@
+//! The linear map in closed form: ridge regression from coefficients to coordinates.
+
+use super::CoefficientMap;
+use crate::decode::Targets;
+use crate::metrics::{mean, relative};
+use crate::model_file::Archive;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+
+/// $\hat c = \bar c + W(a - \bar a)$, exact for linear PDEs up to floor and encoding.
+#[derive(Debug, Clone)]
+pub struct LinearMap {
+    /// $W$, outputs by inputs.
+    pub(super) weights: Mat<f64>,
+    pub(super) input_mean: Vec<f64>,
+    pub(super) output_mean: Vec<f64>,
+    strength: f64,
+    loo_error: f64,
+}
+
+/// Strengths tried, as parts of the largest squared singular value of the centred coefficients.
+fn strengths() -> impl Iterator<Item = f64> {
+    (0..=16).map(|k| 10f64.powi(-k))
+}
+
+impl LinearMap {
+    /// Fits the map; its strength minimises the leave-one-out error.
+    ///
+    /// With the centred coefficients $A = PSZ^\top$ the fit is $C Z\,\mathrm{diag}(h)Z^\top$,
+    /// $h_i = s_i^2/(s_i^2+\tau)$, and leaving sample $k$ out divides its residual by
+    /// $1 - 1/N - \sum_i h_i Z_{ki}^2$.
+    ///
+    /// # Errors
+    /// If there are fewer than two samples or the SVD does not converge.
+    pub fn fit(coefficients: MatRef<'_, f64>, targets: &Targets) -> Result<Self> {
+        let samples = coefficients.ncols();
+        if samples < 2 {
+            return Err(Error::Data(format!(
+                "a map cannot be fitted to {samples} sample; give at least 2 (and many more for a useful one)"
+            )));
+        }
+        let input_mean = linalg::column_mean(coefficients);
+        let output_mean = linalg::column_mean(targets.coordinates.as_ref());
+        let mut a = coefficients.to_owned();
+        linalg::subtract_from_columns(&mut a, &input_mean);
+        let mut c = targets.coordinates.clone();
+        linalg::subtract_from_columns(&mut c, &output_mean);
+        let svd = linalg::thin_svd(a.as_ref())?;
+        let largest = svd.s.first().copied().unwrap_or(0.0);
+        let rank = svd
+            .s
+            .iter()
+            .take_while(|&&s| s > 1e-14 * largest && s > 0.0)
+            .count();
+        let (s, z) = (&svd.s[..rank], svd.v.as_ref().subcols(0, rank));
+        let cz = linalg::mul(c.as_ref(), z);
+
+        let mut best = (f64::INFINITY, 1.0);
+        for strength in strengths() {
+            let tau = strength * largest * largest;
+            let error = loo_error(&cz, z, s, tau, c.as_ref(), targets);
+            if error < best.0 {
+                best = (error, strength);
+            }
+        }
+        let (loo_error, strength) = best;
+        let tau = strength * largest * largest;
+        let mut scaled = cz;
+        for (j, s) in s.iter().enumerate() {
+            let g = s / (s * s + tau);
+            scaled.col_mut(j).iter_mut().for_each(|v| *v *= g);
+        }
+        Ok(LinearMap {
+            weights: linalg::mul(scaled.as_ref(), svd.u.as_ref().subcols(0, rank).transpose()),
+            input_mean,
+            output_mean,
+            strength,
+            loo_error,
+        })
+    }
+
+    /// The leave-one-out error of the training samples at the chosen strength.
+    pub fn loo_error(&self) -> f64 {
+        self.loo_error
+    }
+
+    /// The mean of the training targets: the prediction that ignores its input.
+    pub fn output_mean(&self) -> &[f64] {
+        &self.output_mean
+    }
+
+    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+        let map = LinearMap {
+            weights: archive.matrix(&format!("{name}.weights"))?,
+            input_mean: archive.vector(&format!("{name}.input_mean"))?,
+            output_mean: archive.vector(&format!("{name}.output_mean"))?,
+            strength: record["strength"].as_f64().unwrap_or(f64::NAN),
+            loo_error: record["loo_error"].as_f64().unwrap_or(f64::NAN),
+        };
+        if map.weights.shape() != (map.output_mean.len(), map.input_mean.len()) {
+            return Err(Error::Data("the model's linear map is damaged".into()));
+        }
+        Ok(map)
+    }
+}
+
+fn loo_error(
+    cz: &Mat<f64>,
+    z: MatRef<'_, f64>,
+    s: &[f64],
+    tau: f64,
+    c: MatRef<'_, f64>,
+    targets: &Targets,
+) -> f64 {
+    let samples = z.nrows();
+    let filter: Vec<f64> = s.iter().map(|s| s * s / (s * s + tau)).collect();
+    let mut filtered = cz.clone();
+    for (j, h) in filter.iter().enumerate() {
+        filtered.col_mut(j).iter_mut().for_each(|v| *v *= h);
+    }
+    let fitted = linalg::mul(filtered.as_ref(), z.transpose());
+    let errors: Vec<f64> = (0..samples)
+        .map(|k| {
+            let leverage: f64 = 1.0 / samples as f64
+                + filter
+                    .iter()
+                    .enumerate()
+                    .map(|(j, h)| h * z[(k, j)] * z[(k, j)])
+                    .sum::<f64>();
+            // A sample that the fit reproduces whatever the others say has no error of its own.
+            let left = 1.0 - leverage;
+            if left < 1e-8 {
+                return f64::INFINITY;
+            }
+            let off: f64 = fitted
+                .col(k)
+                .iter()
+                .zip(c.col(k).iter())
+                .map(|(f, c)| ((f - c) / left).powi(2))
+                .sum();
+            relative(off + targets.outside_squared[k], targets.norm_squared[k])
+        })
+        .collect();
+    mean(&errors)
+}
+
+impl CoefficientMap for LinearMap {
+    fn kind(&self) -> &'static str {
+        "linear"
+    }
+
+    fn predict(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        let mut a = coefficients.to_owned();
+        linalg::subtract_from_columns(&mut a, &self.input_mean);
+        let mut out = linalg::mul(self.weights.as_ref(), a.as_ref());
+        for k in 0..out.ncols() {
+            for (v, m) in out.col_mut(k).iter_mut().zip(&self.output_mean) {
+                *v += m;
+            }
+        }
+        out
+    }
+
+    fn inputs(&self) -> usize {
+        self.input_mean.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.output_mean.len()
+    }
+
+    fn parameters(&self) -> usize {
+        (self.inputs() + 1) * self.outputs()
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "linear, {} to {} coordinates, ridge {:.0e} of the largest squared singular value",
+            self.inputs(),
+            self.outputs(),
+            self.strength
+        )
+    }
+
+    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        archive.put_matrix(format!("{name}.weights"), self.weights.as_ref());
+        archive.put_vector(format!("{name}.input_mean"), &self.input_mean);
+        archive.put_vector(format!("{name}.output_mean"), &self.output_mean);
+        serde_json::json!({
+            "kind": self.kind(),
+            "strength": self.strength,
+            "loo_error": self.loo_error,
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! Kernel regression on chosen centres, for more samples than a dense kernel matrix can hold.
+//!
+//! $$\min_\beta \|K_{NM}\beta - C^\top\|^2 + \nu\,\beta^\top K_{MM}\beta$$
+//! is solved in the features $B = K_{NM}L^{-\top}$, $K_{MM} + \epsilon I = LL^\top$, by
+//! $(B^\top B + \nu I)\gamma = B^\top C^\top$ accumulated over blocks of samples, $\beta = L^{-\top}\gamma$.
+
+use super::PassSettings;
+use super::kernel::does_not_factor;
+use super::kernel_function::{kernel_matrix, squared_distances, squared_distances_within};
+use crate::{Result, linalg};
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::{Mat, MatRef};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+
+/// Keeps $K_{MM}$ positive definite to rounding.
+const JITTER: f64 = 1e-12;
+
+/// Samples whose features exist at once.
+const BLOCK: usize = 2048;
+
+/// Centres (a seeded choice of samples) and weights $\beta^\top$, outputs by centres.
+pub(super) fn fit(
+    z: MatRef<'_, f64>,
+    c: MatRef<'_, f64>,
+    pass: PassSettings,
+    centres: usize,
+    seed: u64,
+) -> Result<(Mat<f64>, Mat<f64>)> {
+    let n = z.ncols();
+    let mut chosen: Vec<usize> = (0..n).collect();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    chosen.shuffle(&mut rng);
+    chosen.truncate(centres);
+    chosen.sort_unstable();
+    let centres = linalg::select_columns(z, &chosen);
+    let m = centres.ncols();
+
+    let within = squared_distances_within(centres.as_ref());
+    let mut l = kernel_matrix(within.as_ref(), pass.kernel, pass.length);
+    drop(within);
+    for i in 0..m {
+        l[(i, i)] += JITTER;
+    }
+    if !linalg::cholesky_in_place(l.as_mut()) {
+        return Err(does_not_factor(pass));
+    }
+
+    let mut gram = Mat::zeros(m, m);
+    let mut right = Mat::zeros(m, c.nrows());
+    for start in (0..n).step_by(BLOCK) {
+        let take = BLOCK.min(n - start);
+        let distances = squared_distances(centres.as_ref(), z.subcols(start, take));
+        // Columns of `b` are samples: b = L^{-1} K_{MN}.
+        let mut b = kernel_matrix(distances.as_ref(), pass.kernel, pass.length);
+        solve_lower_triangular_in_place(l.as_ref(), b.as_mut(), linalg::par());
+        linalg::mul_add(gram.as_mut(), b.as_ref(), b.transpose(), 1.0);
+        let targets = c.subcols(start, take);
+        linalg::mul_add(right.as_mut(), b.as_ref(), targets.transpose(), 1.0);
+    }
+    for i in 0..m {
+        gram[(i, i)] += pass.nugget.max(JITTER * n as f64);
+    }
+    if !linalg::cholesky_in_place(gram.as_mut()) {
+        return Err(does_not_factor(pass));
+    }
+    linalg::cholesky_solve_in_place(gram.as_ref(), right.as_mut());
+    solve_upper_triangular_in_place(l.transpose(), right.as_mut(), linalg::par());
+    Ok((centres, right.transpose().to_owned()))
+}
