@@ -10,5 +10,6 @@ pub mod linalg;
 pub mod map;
 pub mod metrics;
 pub mod model_file;
+pub mod operator;
 
 pub use error::{Error, Result};

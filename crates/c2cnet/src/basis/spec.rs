@@ -27,6 +27,21 @@ pub struct BuildContext<'a> {
 }
 
 impl BasisSpec {
+    /// Whether the basis is made from training values, so that each component has its own.
+    pub fn depends_on_values(&self) -> bool {
+        false
+    }
+
+    /// The specification for component `c` of a joint basis: random draws differ between
+    /// components, because equal functions could not tell them apart.
+    pub fn for_component(&self, c: usize) -> BasisSpec {
+        let mut spec = self.clone();
+        match &mut spec {
+            BasisSpec::RandomFeatures(s) => s.seed = s.seed.wrapping_add(c as u64),
+        }
+        spec
+    }
+
     /// Builds the basis.
     ///
     /// # Errors

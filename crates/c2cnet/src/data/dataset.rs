@@ -112,6 +112,23 @@ impl Dataset {
         (0..split.len()).filter(|&k| split[k] == name).collect()
     }
 
+    /// A hash of every number of the data (FNV-1a), to tell which data a model was fitted to.
+    pub fn fingerprint(&self) -> String {
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        let mut add = |v: f64| {
+            hash = (hash ^ v.to_bits()).wrapping_mul(0x0000_0100_0000_01b3);
+        };
+        for (_, field) in self.inputs.iter().chain(&self.outputs) {
+            for k in 0..field.samples() {
+                if k == 0 || field.shared_points().is_none() {
+                    field.points_of(k).coords().iter().for_each(|&v| add(v));
+                }
+                field.values_of(k).into_iter().for_each(&mut add);
+            }
+        }
+        format!("{hash:016x}")
+    }
+
     /// The samples at `indices`, as a data set without a split.
     pub fn select(&self, indices: &[usize]) -> Dataset {
         let pick = |fields: &[(String, Field)]| {

@@ -3,7 +3,9 @@
 mod dataset;
 mod field;
 mod points;
+mod symmetry;
 
 pub use dataset::Dataset;
 pub use field::{Field, Observations, Scattered};
 pub use points::{Bounds, Points};
+pub use symmetry::Symmetries;

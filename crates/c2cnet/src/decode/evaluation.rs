@@ -19,6 +19,9 @@ pub struct Evaluation {
     groups: Vec<Group>,
     /// $\|u - QQ^\top u\|^2$ of each sample.
     pub floor_squared: Vec<f64>,
+    /// Squared errors at points that were not fitted of the best approximation at those that
+    /// were; known where the fitted points are among the field's.
+    pub unseen_floor_squared: Option<Vec<f64>>,
     /// $\|u\|^2$ of each sample.
     pub norm_squared: Vec<f64>,
     /// How many values each sample has.
@@ -50,6 +53,7 @@ impl Evaluation {
                 .filter(|&i| !fitted.contains(&bits(points.point(i))))
                 .collect()
         };
+        let mut unseen_floor_squared = None;
         let (groups, floors): (Vec<Group>, Vec<Vec<f64>>) = match field.observations() {
             Observations::Shared { points, values } => {
                 let retained = decoder.retained(points)?;
@@ -60,6 +64,10 @@ impl Evaluation {
                     .map(|(_, range)| stack_components(&values[range]))
                     .collect();
                 let stacked: Vec<_> = stacked.iter().map(|s| s.as_ref()).collect();
+                if points.len() - unseen.len() == fitted.len() {
+                    unseen_floor_squared =
+                        Some(unseen_floor(&retained, &stacked, &unseen, points.len()));
+                }
                 vec![group(
                     0..field.samples(),
                     retained,
@@ -94,6 +102,7 @@ impl Evaluation {
         Ok(Evaluation {
             groups,
             floor_squared: floors.concat(),
+            unseen_floor_squared,
             norm_squared: field.norms_squared(),
             counts: (0..field.samples())
                 .map(|k| field.points_of(k).len() * field.components())
@@ -149,6 +158,41 @@ impl Evaluation {
         }
         any.then_some((errors, norms))
     }
+}
+
+/// The retained space is orthonormal at the fitted points, so coordinates there are one product.
+fn unseen_floor(
+    retained: &[Mat<f64>],
+    values: &[MatRef<'_, f64>],
+    unseen: &[usize],
+    n: usize,
+) -> Vec<f64> {
+    let mut floor = vec![0.0; values[0].ncols()];
+    for (space, values) in retained.iter().zip(values) {
+        let mut hidden = vec![false; space.nrows()];
+        for c in 0..space.nrows() / n {
+            unseen.iter().for_each(|&i| hidden[c * n + i] = true);
+        }
+        let rows =
+            |of: bool| -> Vec<usize> { (0..space.nrows()).filter(|&i| hidden[i] == of).collect() };
+        let (seen, unseen) = (rows(false), rows(true));
+        let coordinates = linalg::mul(
+            linalg::select_rows(space.as_ref(), &seen).transpose(),
+            linalg::select_rows(*values, &seen).as_ref(),
+        );
+        let fitted = linalg::mul(
+            linalg::select_rows(space.as_ref(), &unseen).as_ref(),
+            coordinates.as_ref(),
+        );
+        let off = fitted - linalg::select_rows(*values, &unseen);
+        for (f, e) in floor
+            .iter_mut()
+            .zip(linalg::column_norms_squared(off.as_ref()))
+        {
+            *f += e;
+        }
+    }
+    floor
 }
 
 fn group(

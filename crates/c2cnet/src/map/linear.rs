@@ -89,7 +89,11 @@ impl LinearMap {
         &self.output_mean
     }
 
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+    /// The inverse of [`CoefficientMap::save`].
+    ///
+    /// # Errors
+    /// If a part is missing or shapes disagree.
+    pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
         let map = LinearMap {
             weights: archive.matrix(&format!("{name}.weights"))?,
             input_mean: archive.vector(&format!("{name}.input_mean"))?,

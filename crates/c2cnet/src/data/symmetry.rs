@@ -1,0 +1,132 @@
+//! Augmentation of samples by symmetries of an interval or a square.
+
+use super::{Dataset, Field, Observations, Points};
+use crate::{Error, Result, linalg};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Symmetries of the domain under which the operator is known to commute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Symmetries {
+    /// No augmentation.
+    #[default]
+    None,
+    /// The reflection of an interval: twice the samples.
+    Interval,
+    /// The eight symmetries of a square: eight times the samples.
+    Square,
+}
+
+impl Symmetries {
+    /// How many images each sample has, itself included.
+    pub fn order(self) -> usize {
+        match self {
+            Symmetries::None => 1,
+            Symmetries::Interval => 2,
+            Symmetries::Square => 8,
+        }
+    }
+
+    /// The image of a point in unit coordinates under element `g`.
+    fn image(self, g: usize, t: &[f64]) -> Vec<f64> {
+        match self {
+            Symmetries::None => t.to_vec(),
+            Symmetries::Interval => vec![if g == 1 { 1.0 - t[0] } else { t[0] }],
+            Symmetries::Square => {
+                let (x, y) = if g & 4 != 0 {
+                    (t[1], t[0])
+                } else {
+                    (t[0], t[1])
+                };
+                let flip = |v: f64, on: bool| if on { 1.0 - v } else { v };
+                vec![flip(x, g & 1 != 0), flip(y, g & 2 != 0)]
+            }
+        }
+    }
+
+    /// All images of all samples: first the samples themselves, then one image of each, and so on.
+    ///
+    /// Fields transform as scalars: the image of $f$ is $f\circ g$.
+    ///
+    /// # Errors
+    /// If points are not shared, are not mapped onto each other, or a field has several components
+    /// (how those turn into each other is not known here).
+    pub fn augment(self, data: &Dataset) -> Result<Dataset> {
+        if self == Symmetries::None {
+            return Ok(data.clone());
+        }
+        let images = |fields: &[(String, Field)]| {
+            fields
+                .iter()
+                .map(|(name, field)| Ok((name.clone(), self.augment_field(field)?)))
+                .collect::<Result<Vec<_>>>()
+        };
+        Ok(Dataset {
+            inputs: images(&data.inputs)?,
+            outputs: images(&data.outputs)?,
+            n_train: None,
+            split: None,
+            triangles: data.triangles.clone(),
+            meta: data.meta.clone(),
+        })
+    }
+
+    fn augment_field(self, field: &Field) -> Result<Field> {
+        let Observations::Shared { points, values } = field.observations() else {
+            return Err(Error::Data(
+                "symmetries need points shared by all samples".into(),
+            ));
+        };
+        if values.len() != 1 {
+            return Err(Error::Data(format!(
+                "symmetries need scalar fields; this one has {} components",
+                values.len()
+            )));
+        }
+        let samples = values[0].ncols();
+        let mut all = faer::Mat::zeros(points.len(), samples * self.order());
+        for g in 0..self.order() {
+            let permutation = self.permutation(g, points)?;
+            let image = linalg::select_rows(values[0].as_ref(), &permutation);
+            all.as_mut()
+                .subcols_mut(g * samples, samples)
+                .copy_from(image);
+        }
+        Field::shared(points.clone(), vec![all])
+    }
+
+    /// Which point lies at the image of each point under `g`.
+    fn permutation(self, g: usize, points: &Points) -> Result<Vec<usize>> {
+        let dim = if self == Symmetries::Square { 2 } else { 1 };
+        if points.dim() != dim {
+            return Err(Error::Data(format!(
+                "the symmetries of {} need {dim}-dimensional points; these have {}",
+                if dim == 2 { "a square" } else { "an interval" },
+                points.dim()
+            )));
+        }
+        let bounds = points.bounding_box().expect("fields have points");
+        let unit = |p: &[f64]| -> Vec<f64> {
+            (0..dim)
+                .map(|k| (p[k] - bounds.lower(k)) / bounds.width(k).max(f64::MIN_POSITIVE))
+                .collect()
+        };
+        // Rounded to a grid much finer than any point set, so that images find their partners.
+        let key = |t: &[f64]| -> Vec<i64> { t.iter().map(|v| (v * 1e7).round() as i64).collect() };
+        let index: HashMap<Vec<i64>, usize> = (0..points.len())
+            .map(|i| (key(&unit(points.point(i))), i))
+            .collect();
+        points
+            .iter()
+            .map(|p| {
+                index.get(&key(&self.image(g, &unit(p)))).copied().ok_or_else(|| {
+                    Error::Data(format!(
+                        "point {p:?} has no image among the points under the symmetries asked for; \
+                         the points must be symmetric too"
+                    ))
+                })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,258 @@
+//! The settings of a fit, as they stand in a TOML file; unknown keys are errors.
+
+use crate::basis::BasisSpec;
+use crate::data::{Bounds, Symmetries};
+use crate::encode::{EncoderSpec, Transform};
+use crate::map::KernelSpec;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Settings of a fit. Everything has a default; what is not given is chosen from the training data.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `seed` | 0 | every random choice | any |
+/// | `validation` | 0.2 | part of the training samples that judges choices | 0 to 0.5, both excluded |
+/// | `withhold` | 0.1 | part of the output points kept out of the fit | 0 to 0.5 |
+/// | `symmetries` | `none` | augment the training samples | `none`, `interval`, `square` |
+/// | `input`, `output` | | bases, encoder, transform | see there |
+/// | `inputs.NAME`, `outputs.NAME` | `input`, `output` | the same for one named field | |
+/// | `map` | | the coefficient map | see there |
+/// | `search` | | limits of the search for bases | see there |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FitConfig {
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Part of the training samples held out to judge choices.
+    pub validation: f64,
+    /// Part of the output points kept out of the fit.
+    pub withhold: f64,
+    /// Symmetries by which training samples are augmented.
+    pub symmetries: Symmetries,
+    /// All input fields that are not named below.
+    pub input: InputConfig,
+    /// All output fields that are not named below.
+    pub output: OutputConfig,
+    /// Named input fields.
+    pub inputs: BTreeMap<String, InputConfig>,
+    /// Named output fields.
+    pub outputs: BTreeMap<String, OutputConfig>,
+    /// The coefficient map.
+    pub map: MapConfig,
+    /// Limits of the search for bases.
+    pub search: SearchConfig,
+}
+
+impl Default for FitConfig {
+    fn default() -> Self {
+        FitConfig {
+            seed: 0,
+            validation: 0.2,
+            withhold: 0.1,
+            symmetries: Symmetries::None,
+            input: InputConfig::default(),
+            output: OutputConfig::default(),
+            inputs: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            map: MapConfig::default(),
+            search: SearchConfig::default(),
+        }
+    }
+}
+
+/// How an input field is encoded.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `basis` | searched | one basis for all components | see [`BasisSpec`] |
+/// | `bases` | | one basis for each component | as many as components |
+/// | `components` | `separate` | how components share coefficients | `separate`, `joint` |
+/// | `encoder` | ridge, by GCV | the regularised least squares | see [`EncoderSpec`] |
+/// | `transform` | `auto` | what happens to values and coefficients | `auto`, `none`, `log`, `standardise`, `log-standardise` |
+/// | `domain` | the points' bounding box | where points may lie | one `[lower, upper]` an axis |
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct InputConfig {
+    /// One basis for all components.
+    pub basis: Option<BasisSpec>,
+    /// One basis for each component.
+    pub bases: Vec<BasisSpec>,
+    /// Separately or jointly.
+    pub components: Components,
+    /// The encoder.
+    pub encoder: Option<EncoderSpec>,
+    /// The transform.
+    pub transform: TransformChoice,
+    /// The domain.
+    pub domain: Option<Bounds>,
+}
+
+/// How an output field is decoded.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `basis` | searched | one basis for all components | see [`BasisSpec`] |
+/// | `bases` | | one basis for each component | as many as components |
+/// | `components` | `separate` | how components share coefficients | `separate`, `joint` |
+/// | `cut` | by withheld points | relative cut of the decoder's singular values | 0 to 1 |
+/// | `domain` | the points' bounding box | where points may lie | one `[lower, upper]` an axis |
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OutputConfig {
+    /// One basis for all components.
+    pub basis: Option<BasisSpec>,
+    /// One basis for each component.
+    pub bases: Vec<BasisSpec>,
+    /// Separately or jointly.
+    pub components: Components,
+    /// Relative cut of singular values.
+    pub cut: Option<f64>,
+    /// The domain.
+    pub domain: Option<Bounds>,
+}
+
+/// How several components share coefficients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Components {
+    /// Each its own, concatenated.
+    #[default]
+    Separate,
+    /// One vector-valued basis.
+    Joint,
+}
+
+/// The transform of an input, or its choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransformChoice {
+    /// Log for positive inputs if it validates better, else none.
+    #[default]
+    Auto,
+    /// Nothing.
+    None,
+    /// The logarithm of the values.
+    Log,
+    /// Standardised coefficients.
+    Standardise,
+    /// Both.
+    LogStandardise,
+}
+
+impl TransformChoice {
+    /// The transform, unless it is to be chosen.
+    pub fn given(self) -> Option<Transform> {
+        match self {
+            TransformChoice::Auto => None,
+            TransformChoice::None => Some(Transform::None),
+            TransformChoice::Log => Some(Transform::Log),
+            TransformChoice::Standardise => Some(Transform::Standardise),
+            TransformChoice::LogStandardise => Some(Transform::LogStandardise),
+        }
+    }
+}
+
+/// The coefficient map.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `kind` | `auto` | which map | `auto`, `linear`, `kernel` |
+/// | `kernel` | | settings of the kernel map | see [`KernelSpec`] |
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MapConfig {
+    /// Which map.
+    pub kind: MapKind,
+    /// Settings of the kernel map.
+    pub kernel: KernelSpec,
+}
+
+/// Which coefficient map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MapKind {
+    /// The better of the others on held-out samples.
+    #[default]
+    Auto,
+    /// Ridge regression.
+    Linear,
+    /// Relevance-weighted kernel regression.
+    Kernel,
+}
+
+/// Limits of the search for bases.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `max_functions` | 1024 | the largest basis tried | at least 4 |
+/// | `samples` | 400 | training samples used to compare bases | at least 20 |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SearchConfig {
+    /// The largest basis tried.
+    pub max_functions: usize,
+    /// Training samples used to compare bases.
+    pub samples: usize,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        SearchConfig {
+            max_functions: 1024,
+            samples: 400,
+        }
+    }
+}
+
+impl FitConfig {
+    /// Checks the ranges of the tables.
+    ///
+    /// # Errors
+    /// Naming the setting and its value.
+    pub fn check(&self) -> Result<()> {
+        let bad = |text: String| Err(Error::Config(text));
+        if !(self.validation > 0.0 && self.validation < 0.5) {
+            return bad(format!(
+                "validation = {} must lie between 0 and 0.5",
+                self.validation
+            ));
+        }
+        if !(0.0..=0.5).contains(&self.withhold) {
+            return bad(format!(
+                "withhold = {} must lie between 0 and 0.5",
+                self.withhold
+            ));
+        }
+        if self.search.max_functions < 4 || self.search.samples < 20 {
+            return bad(format!(
+                "search: max_functions = {} must be at least 4 and samples = {} at least 20",
+                self.search.max_functions, self.search.samples
+            ));
+        }
+        for output in self.outputs.values().chain([&self.output]) {
+            if let Some(cut) = output.cut
+                && !(0.0..1.0).contains(&cut)
+            {
+                return bad(format!("output: cut = {cut} must lie between 0 and 1"));
+            }
+        }
+        for input in self.inputs.values().chain([&self.input]) {
+            if let Some(encoder) = &input.encoder {
+                encoder.given()?;
+            }
+        }
+        self.map.kernel.check()
+    }
+
+    /// The settings of the input field `name`.
+    pub fn input_named(&self, name: &str) -> &InputConfig {
+        self.inputs.get(name).unwrap_or(&self.input)
+    }
+
+    /// The settings of the output field `name`.
+    pub fn output_named(&self, name: &str) -> &OutputConfig {
+        self.outputs.get(name).unwrap_or(&self.output)
+    }
+}

@@ -1,0 +1,311 @@
+//! From training samples to a fitted operator.
+
+use super::auto_map::{self, Chosen, Split};
+use super::model::{C2CNet, evaluate_maps, stack};
+use super::spaces::{Named, build, domain_of};
+use super::{FitConfig, FitReport, Observer, Seconds, search};
+use crate::data::{Dataset, Field};
+use crate::decode::{FieldDecoder, Targets};
+use crate::encode::{FieldEncoder, Transform};
+use crate::{Error, Result, linalg};
+use faer::Mat;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use std::time::Instant;
+
+/// Fits an operator to the training samples of `data`; no other sample is looked at.
+///
+/// # Errors
+/// If the settings or the data cannot be used (the message says which and why), or the observer
+/// asks to stop.
+pub fn fit(
+    data: &Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+) -> Result<(C2CNet, FitReport)> {
+    let begin = Instant::now();
+    config.check()?;
+    data.check()?;
+    if data.outputs.is_empty() {
+        return Err(Error::Data(
+            "the data has no outputs `u`; a fit needs them".into(),
+        ));
+    }
+    check_names(config, data)?;
+    let train = data.select(&nonempty(data.train_indices())?);
+    let originals = train.samples();
+    if originals < 5 {
+        return Err(Error::Data(format!(
+            "{originals} training samples are too few: some are held out to judge the choices; give at least 5"
+        )));
+    }
+    let train = config.symmetries.augment(&train)?;
+    let split = split(originals, config.symmetries.order(), config);
+    let mut seconds = Seconds::default();
+    let mut choices = Vec::new();
+
+    // Bases that the settings do not name are searched for.
+    let clock = Instant::now();
+    let resolved = search::resolve(&train, originals, config, observer, &mut choices)?;
+    seconds.search = clock.elapsed().as_secs_f64();
+
+    let clock = Instant::now();
+    observer.step("fitting the output space");
+    let (outputs, targets) = fit_outputs(&train, &resolved)?;
+    for (name, decoder) in &outputs {
+        let functions = decoder.basis().len();
+        choices.push(format!(
+            "output{}: {}; {} of {functions} coordinates kept",
+            label(name),
+            decoder.basis().describe(),
+            decoder.rank(),
+        ));
+    }
+    seconds.encoding += clock.elapsed().as_secs_f64();
+
+    // One candidate for each transform that the settings leave open.
+    let mut best: Option<(Chosen, Vec<(String, FieldEncoder)>, Mat<f64>)> = None;
+    let mut candidates = Vec::new();
+    for transforms in transform_candidates(&train, &resolved) {
+        check_cancelled(observer)?;
+        let clock = Instant::now();
+        let logged = transforms.iter().any(|t| t.takes_log());
+        let suffix = if logged { " with log input" } else { "" };
+        observer.step(&format!("encoding inputs{suffix}"));
+        let (inputs, coefficients) = fit_inputs(&train, &resolved, &transforms)?;
+        seconds.encoding += clock.elapsed().as_secs_f64();
+        let clock = Instant::now();
+        observer.step(&format!("choosing the coefficient map{suffix}"));
+        let chosen = auto_map::choose(
+            coefficients.as_ref(),
+            &targets,
+            &split,
+            &config.map,
+            config.seed,
+        )?;
+        seconds.training += clock.elapsed().as_secs_f64();
+        candidates.extend(chosen.candidates.iter().map(|c| super::Candidate {
+            name: format!("{}{suffix}", c.name),
+            validation_rl2e: c.validation_rl2e,
+        }));
+        if best
+            .as_ref()
+            .is_none_or(|(b, ..)| chosen.validation_rl2e < b.validation_rl2e)
+        {
+            best = Some((chosen, inputs, coefficients));
+        }
+    }
+    let (chosen, inputs, coefficients) = best.expect("at least one candidate");
+    for (name, encoder) in &inputs {
+        choices.push(format!(
+            "input{}: {}; {}{}",
+            label(name),
+            encoder.basis().describe(),
+            encoder.regularisations()[0],
+            match encoder.transform() {
+                Transform::None => String::new(),
+                t => format!("; transform {t:?}").to_lowercase(),
+            },
+        ));
+    }
+    choices.push(explain(&chosen, &candidates));
+
+    check_cancelled(observer)?;
+    let clock = Instant::now();
+    observer.step("judging on held-out samples");
+    let kernel = chosen.kernel_report().cloned();
+    let (fold_map, fold_linear) =
+        chosen.fold_maps(coefficients.as_ref(), &targets, &split, config.seed)?;
+    let held = linalg::select_columns(coefficients.as_ref(), &split.validation);
+    let held_outputs: Vec<(String, Field)> = train
+        .outputs
+        .iter()
+        .map(|(name, field)| (name.clone(), field.select(&split.validation)))
+        .collect();
+    let validation = evaluate_maps(
+        &outputs,
+        fold_map.as_ref(),
+        &fold_linear,
+        held.as_ref(),
+        &held_outputs,
+    )?;
+    observer.step("fitting the map to all training samples");
+    let (map, linear) = chosen.fit_all(coefficients.as_ref(), &targets, config.seed)?;
+    seconds.training += clock.elapsed().as_secs_f64();
+    seconds.total = begin.elapsed().as_secs_f64();
+
+    let report = FitReport {
+        validation,
+        choices,
+        candidates,
+        kernel,
+        n_train: train.samples(),
+        seconds,
+    };
+    let info = serde_json::json!({
+        "config": config,
+        "seed": config.seed,
+        "data": { "fingerprint": data.fingerprint(), "n_train": originals, "meta": data.meta },
+        "choices": report.choices,
+        "validation": report.validation,
+    });
+    let model = C2CNet {
+        inputs,
+        outputs,
+        map,
+        linear,
+        info,
+    };
+    Ok((model, report))
+}
+
+fn label(name: &str) -> String {
+    if name.is_empty() {
+        String::new()
+    } else {
+        format!(" {name:?}")
+    }
+}
+
+fn explain(chosen: &Chosen, candidates: &[super::Candidate]) -> String {
+    let list: Vec<String> = candidates
+        .iter()
+        .map(|c| format!("{} {:.3e}", c.name, c.validation_rl2e))
+        .collect();
+    format!(
+        "map: {}, by the error on held-out training samples ({})",
+        chosen.kind(),
+        list.join(", ")
+    )
+}
+
+fn nonempty(indices: Vec<usize>) -> Result<Vec<usize>> {
+    if indices.is_empty() {
+        return Err(Error::Data(
+            "the data has no training sample; its split must name some \"train\"".into(),
+        ));
+    }
+    Ok(indices)
+}
+
+fn check_cancelled(observer: &dyn Observer) -> Result<()> {
+    if observer.cancelled() {
+        return Err(Error::Interrupted);
+    }
+    Ok(())
+}
+
+/// Settings for fields that the data does not have are mistakes.
+fn check_names(config: &FitConfig, data: &Dataset) -> Result<()> {
+    let check = |kind: &str, names: Vec<&String>, fields: &[(String, Field)]| {
+        for name in names {
+            if !fields.iter().any(|(n, _)| n == name) {
+                return Err(Error::Config(format!(
+                    "the settings name the {kind} {name:?}, which the data does not have"
+                )));
+            }
+        }
+        Ok(())
+    };
+    check("input", config.inputs.keys().collect(), &data.inputs)?;
+    check("output", config.outputs.keys().collect(), &data.outputs)
+}
+
+/// A seeded split of the original samples; images of a sample under symmetries stay on its side,
+/// and only originals judge.
+fn split(originals: usize, images: usize, config: &FitConfig) -> Split {
+    let mut order: Vec<usize> = (0..originals).collect();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(config.seed ^ 0x5a5a);
+    order.shuffle(&mut rng);
+    let held = ((originals as f64 * config.validation).round() as usize).clamp(1, originals - 2);
+    let (validation, train) = order.split_at(held);
+    Split {
+        train: (0..images)
+            .flat_map(|g| train.iter().map(move |k| g * originals + k))
+            .collect(),
+        validation: validation.to_vec(),
+    }
+}
+
+/// Encoders of all inputs and their concatenated coefficients.
+pub(super) fn fit_inputs(
+    train: &Dataset,
+    config: &FitConfig,
+    transforms: &[Transform],
+) -> Result<(Vec<(String, FieldEncoder)>, Mat<f64>)> {
+    let mut encoders = Vec::new();
+    let mut parts = Vec::new();
+    for ((name, field), &transform) in train.inputs.iter().zip(transforms) {
+        let settings = config.input_named(name);
+        let named = Named::input(settings)?;
+        let domain = domain_of(named.domain, field)?;
+        let basis = build(
+            &named.specs,
+            named.components,
+            &domain,
+            field,
+            train.triangles.as_deref(),
+            transform,
+        )?;
+        let spec = settings.encoder.unwrap_or_default();
+        let (encoder, coefficients) = FieldEncoder::fit(basis, &spec, transform, field)?;
+        encoders.push((name.clone(), encoder));
+        parts.push(coefficients);
+    }
+    Ok((encoders, stack(&parts)))
+}
+
+/// Decoders of all outputs and the joint targets.
+pub(super) fn fit_outputs(
+    train: &Dataset,
+    config: &FitConfig,
+) -> Result<(Vec<(String, FieldDecoder)>, Targets)> {
+    let mut decoders = Vec::new();
+    let mut parts = Vec::new();
+    for (name, field) in &train.outputs {
+        let settings = config.output_named(name);
+        let named = Named::output(settings)?;
+        let domain = domain_of(named.domain, field)?;
+        let basis = build(
+            &named.specs,
+            named.components,
+            &domain,
+            field,
+            train.triangles.as_deref(),
+            Transform::None,
+        )?;
+        let (decoder, targets) =
+            FieldDecoder::fit(basis, field, config.withhold, settings.cut, config.seed)?;
+        decoders.push((name.clone(), decoder));
+        parts.push(targets);
+    }
+    Ok((decoders, Targets::stack(parts)))
+}
+
+/// The transforms to compare: one list (an entry an input) for each candidate.
+pub(super) fn transform_candidates(train: &Dataset, config: &FitConfig) -> Vec<Vec<Transform>> {
+    let base: Vec<Option<Transform>> = train
+        .inputs
+        .iter()
+        .map(|(name, _)| config.input_named(name).transform.given())
+        .collect();
+    let with = |open: &dyn Fn(&Field) -> Transform| -> Vec<Transform> {
+        base.iter()
+            .zip(&train.inputs)
+            .map(|(given, (_, field))| given.unwrap_or_else(|| open(field)))
+            .collect()
+    };
+    let plain = with(&|_| Transform::None);
+    let logged = with(&|field| {
+        if field.minimum() > 0.0 {
+            Transform::Log
+        } else {
+            Transform::None
+        }
+    });
+    if plain == logged {
+        vec![plain]
+    } else {
+        vec![plain, logged]
+    }
+}

@@ -1,0 +1,17 @@
+//! The whole operator: encoder, coefficient map, decoder.
+
+mod auto_map;
+mod config;
+mod fit;
+mod model;
+mod report;
+mod search;
+mod spaces;
+
+pub use config::{
+    Components, FitConfig, InputConfig, MapConfig, MapKind, OutputConfig, SearchConfig,
+    TransformChoice,
+};
+pub use fit::fit;
+pub use model::C2CNet;
+pub use report::{Candidate, EvaluationReport, FitReport, Observer, Seconds, Silent};

@@ -1,0 +1,336 @@
+//! A fitted operator.
+
+use super::EvaluationReport;
+use crate::data::{Dataset, Field, Points};
+use crate::decode::{Evaluation, FieldDecoder};
+use crate::encode::FieldEncoder;
+use crate::map::{self, CoefficientMap, LinearMap};
+use crate::metrics::{Errors, mean, relative};
+use crate::model_file::{Archive, FORMAT_VERSION};
+use crate::{Error, Result};
+use faer::{Mat, MatRef};
+use std::path::Path;
+
+/// A solution operator: encode inputs, map coefficients, decode outputs anywhere.
+#[derive(Debug)]
+pub struct C2CNet {
+    pub(super) inputs: Vec<(String, FieldEncoder)>,
+    pub(super) outputs: Vec<(String, FieldDecoder)>,
+    pub(super) map: Box<dyn CoefficientMap>,
+    /// Beside the chosen map, because an error is judged by what a linear map reaches.
+    pub(super) linear: LinearMap,
+    /// Settings, data fingerprint, errors at the end of training: for people.
+    pub(super) info: serde_json::Value,
+}
+
+impl C2CNet {
+    /// The fitted encoders by input name.
+    pub fn inputs(&self) -> &[(String, FieldEncoder)] {
+        &self.inputs
+    }
+
+    /// The fitted decoders by output name.
+    pub fn outputs(&self) -> &[(String, FieldDecoder)] {
+        &self.outputs
+    }
+
+    /// The coefficient map.
+    pub fn map(&self) -> &dyn CoefficientMap {
+        self.map.as_ref()
+    }
+
+    /// Settings, data fingerprint, errors at the end of training.
+    pub fn info(&self) -> &serde_json::Value {
+        &self.info
+    }
+
+    /// Input coefficients, one column a sample; fields are matched by name.
+    ///
+    /// # Errors
+    /// If a field is missing or does not fit its encoder.
+    pub fn encode(&self, inputs: &[(String, Field)]) -> Result<Mat<f64>> {
+        encode_fields(&self.inputs, inputs)
+    }
+
+    /// Predicted output coordinates, one column a sample.
+    ///
+    /// # Errors
+    /// As [`C2CNet::encode`].
+    pub fn predict_coordinates(&self, inputs: &[(String, Field)]) -> Result<Mat<f64>> {
+        Ok(self.map.predict(self.encode(inputs)?.as_ref()))
+    }
+
+    /// Predicts the output field `output` (0 for the only one) for `inputs` at `points`: one
+    /// `n` x `N` matrix for each component.
+    ///
+    /// # Errors
+    /// If an input does not fit its encoder, or a point lies outside the output's domain.
+    pub fn predict(
+        &self,
+        inputs: &[(String, Field)],
+        output: usize,
+        points: &Points,
+    ) -> Result<Vec<Mat<f64>>> {
+        let coordinates = self.predict_coordinates(inputs)?;
+        self.decode(coordinates.as_ref(), output, points)
+    }
+
+    /// The output field `output` at `points` from coordinates of all output fields.
+    ///
+    /// # Errors
+    /// If a point lies outside the output's domain.
+    pub fn decode(
+        &self,
+        coordinates: MatRef<'_, f64>,
+        output: usize,
+        points: &Points,
+    ) -> Result<Vec<Mat<f64>>> {
+        let start = self.outputs[..output].iter().map(|(_, d)| d.rank()).sum();
+        let decoder = &self.outputs[output].1;
+        decoder.decode(coordinates.subrows(start, decoder.rank()), points)
+    }
+
+    /// Errors on all samples of `data`.
+    ///
+    /// # Errors
+    /// If the data does not fit the model or has no outputs.
+    pub fn evaluate(&self, data: &Dataset) -> Result<EvaluationReport> {
+        let coefficients = self.encode(&data.inputs)?;
+        evaluate_maps(
+            &self.outputs,
+            self.map.as_ref(),
+            &self.linear,
+            coefficients.as_ref(),
+            &data.outputs,
+        )
+    }
+
+    /// Writes the model, all or nothing.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let mut archive = Archive::default();
+        let inputs: Vec<_> = self
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(i, (name, encoder))| {
+                let record = encoder.save(&mut archive, &format!("input.{i}"));
+                serde_json::json!({ "name": name, "encoder": record })
+            })
+            .collect();
+        let outputs: Vec<_> = self
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(i, (name, decoder))| {
+                let record = decoder.save(&mut archive, &format!("output.{i}"));
+                serde_json::json!({ "name": name, "decoder": record })
+            })
+            .collect();
+        archive.document = serde_json::json!({
+            "format": FORMAT_VERSION,
+            "version": env!("CARGO_PKG_VERSION"),
+            "inputs": inputs,
+            "outputs": outputs,
+            "map": self.map.save(&mut archive, "map"),
+            "linear": self.linear.save(&mut archive, "linear"),
+            "info": self.info,
+        });
+        archive.write(path)
+    }
+
+    /// Reads a model written by [`C2CNet::save`].
+    ///
+    /// # Errors
+    /// If the file cannot be read, is damaged, foreign or of another format version.
+    pub fn load(path: &Path) -> Result<Self> {
+        let archive = Archive::read(path)?;
+        Self::from_archive(&archive).map_err(|e| match e {
+            Error::Io { .. } | Error::Format { .. } => e,
+            other => Error::format(path, other.to_string()),
+        })
+    }
+
+    fn from_archive(archive: &Archive) -> Result<Self> {
+        let document = &archive.document;
+        let list = |key: &str| {
+            document[key]
+                .as_array()
+                .filter(|l| !l.is_empty())
+                .ok_or_else(|| Error::Data(format!("the model has no {key}")))
+        };
+        let name = |r: &serde_json::Value| r["name"].as_str().unwrap_or_default().to_string();
+        let inputs = list("inputs")?
+            .iter()
+            .enumerate()
+            .map(|(i, r)| {
+                let encoder = FieldEncoder::load(&r["encoder"], archive, &format!("input.{i}"))?;
+                Ok((name(r), encoder))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let outputs = list("outputs")?
+            .iter()
+            .enumerate()
+            .map(|(i, r)| {
+                let decoder = FieldDecoder::load(&r["decoder"], archive, &format!("output.{i}"))?;
+                Ok((name(r), decoder))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let map = map::load(&document["map"], archive, "map")?;
+        let linear = LinearMap::load(&document["linear"], archive, "linear")?;
+        let coefficients: usize = inputs.iter().map(|(_, e)| e.basis().len()).sum();
+        let rank: usize = outputs.iter().map(|(_, d)| d.rank()).sum();
+        for m in [map.as_ref(), &linear as &dyn CoefficientMap] {
+            if m.inputs() != coefficients || m.outputs() != rank {
+                return Err(Error::Data(format!(
+                    "the model's {} map takes {} coefficients to {} coordinates, its bases have {coefficients} and {rank}",
+                    m.kind(),
+                    m.inputs(),
+                    m.outputs()
+                )));
+            }
+        }
+        Ok(C2CNet {
+            inputs,
+            outputs,
+            map,
+            linear,
+            info: document["info"].clone(),
+        })
+    }
+}
+
+/// Concatenated coefficients of fields matched by name.
+pub(super) fn encode_fields(
+    encoders: &[(String, FieldEncoder)],
+    fields: &[(String, Field)],
+) -> Result<Mat<f64>> {
+    let parts = encoders
+        .iter()
+        .map(|(name, encoder)| encoder.encode(field_named(fields, name, "input")?))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(stack(&parts))
+}
+
+/// Matrices below each other.
+pub(super) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
+    let rows = parts.iter().map(Mat::nrows).sum();
+    let mut out = Mat::zeros(rows, parts[0].ncols());
+    let mut start = 0;
+    for part in parts {
+        out.as_mut()
+            .subrows_mut(start, part.nrows())
+            .copy_from(part);
+        start += part.nrows();
+    }
+    out
+}
+
+/// The field called `name`.
+pub(super) fn field_named<'a>(
+    fields: &'a [(String, Field)],
+    name: &str,
+    kind: &str,
+) -> Result<&'a Field> {
+    fields
+        .iter()
+        .find(|(n, _)| n == name)
+        .map(|(_, f)| f)
+        .ok_or_else(|| {
+            let have: Vec<_> = fields.iter().map(|(n, _)| format!("{n:?}")).collect();
+            Error::Data(format!(
+                "the model needs the {kind} {name:?}; the data has {}",
+                if have.is_empty() {
+                    "none".into()
+                } else {
+                    have.join(", ")
+                }
+            ))
+        })
+}
+
+/// Errors of a map, of the linear map and of the training mean, beside the floor.
+pub(super) fn evaluate_maps(
+    decoders: &[(String, FieldDecoder)],
+    map: &dyn CoefficientMap,
+    linear: &LinearMap,
+    coefficients: MatRef<'_, f64>,
+    outputs: &[(String, Field)],
+) -> Result<EvaluationReport> {
+    let samples = coefficients.ncols();
+    let predicted = map.predict(coefficients);
+    let linear_predicted = linear.predict(coefficients);
+    let average = linear.output_mean();
+    let average = Mat::from_fn(average.len(), samples, |i, _| average[i]);
+
+    let zero = || vec![0.0; samples];
+    let (mut errors, mut floors, mut norms) = (zero(), zero(), zero());
+    let (mut linear_errors, mut mean_errors) = (zero(), zero());
+    let (mut unseen_errors, mut unseen_floors, mut unseen_norms) = (zero(), zero(), zero());
+    let mut counts = vec![0; samples];
+    let (mut any_unseen, mut unseen_floor_known) = (false, true);
+    let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(t, f)| *t += f);
+    let mut start = 0;
+    for (name, decoder) in decoders {
+        let field = field_named(outputs, name, "output")?;
+        if field.samples() != samples {
+            return Err(Error::shape(
+                format!("output {name:?}"),
+                format!("{samples} samples, as the inputs"),
+                format!("{}", field.samples()),
+            ));
+        }
+        let evaluation = Evaluation::new(decoder, field)?;
+        let rows = |m: &Mat<f64>| m.as_ref().subrows(start, decoder.rank()).to_owned();
+        let part = rows(&predicted);
+        add(&mut errors, &evaluation.errors_squared(part.as_ref()));
+        add(
+            &mut linear_errors,
+            &evaluation.errors_squared(rows(&linear_predicted).as_ref()),
+        );
+        add(
+            &mut mean_errors,
+            &evaluation.errors_squared(rows(&average).as_ref()),
+        );
+        add(&mut floors, &evaluation.floor_squared);
+        add(&mut norms, &evaluation.norm_squared);
+        counts
+            .iter_mut()
+            .zip(&evaluation.counts)
+            .for_each(|(t, c)| *t += c);
+        if let Some((e, n)) = evaluation.unseen_errors_squared(part.as_ref()) {
+            any_unseen = true;
+            add(&mut unseen_errors, &e);
+            add(&mut unseen_norms, &n);
+            match &evaluation.unseen_floor_squared {
+                Some(f) => add(&mut unseen_floors, f),
+                None => unseen_floor_known = false,
+            }
+        }
+        start += decoder.rank();
+    }
+    let all = Errors::new(&errors, &norms, &counts);
+    let rl2e = |e: &[f64], n: &[f64]| {
+        let each: Vec<f64> = e.iter().zip(n).map(|(&e, &n)| relative(e, n)).collect();
+        mean(&each)
+    };
+    let (worst_sample, worst_rl2e) = all.worst();
+    let values: usize = counts.iter().sum();
+    Ok(EvaluationReport {
+        rl2e: all.rl2e,
+        mse: all.mse,
+        floor: rl2e(&floors, &norms),
+        worst_rl2e,
+        worst_sample,
+        mean_rl2e: rl2e(&mean_errors, &norms),
+        linear_rl2e: rl2e(&linear_errors, &norms),
+        withheld_rl2e: any_unseen.then(|| rl2e(&unseen_errors, &unseen_norms)),
+        withheld_floor: (any_unseen && unseen_floor_known)
+            .then(|| rl2e(&unseen_floors, &unseen_norms)),
+        rms: (norms.iter().sum::<f64>() / values as f64).sqrt(),
+        n_samples: samples,
+        relative: all.relative,
+    })
+}

@@ -1,0 +1,93 @@
+//! What fits and evaluations tell, as data.
+
+use crate::map::KernelReport;
+use serde::Serialize;
+
+/// Watches a fit and may stop it.
+pub trait Observer: Sync {
+    /// A step begins.
+    fn step(&self, text: &str);
+
+    /// Whether to stop at the next opportunity.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// An observer that does nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn step(&self, _: &str) {}
+}
+
+/// Errors of a model on samples with known outputs, beside what they must be judged by.
+#[derive(Debug, Clone, Serialize)]
+pub struct EvaluationReport {
+    /// Mean relative L2 error at all output points.
+    pub rl2e: f64,
+    /// Mean squared error.
+    pub mse: f64,
+    /// The smallest RL2E that the output space allows at these points.
+    pub floor: f64,
+    /// The relative error of the worst sample.
+    pub worst_rl2e: f64,
+    /// Which sample that is.
+    pub worst_sample: usize,
+    /// RL2E of predicting the mean of the training outputs.
+    pub mean_rl2e: f64,
+    /// RL2E of the linear map.
+    pub linear_rl2e: f64,
+    /// RL2E at output points that no fit saw; `None` if there is none.
+    pub withheld_rl2e: Option<f64>,
+    /// The error there of the best approximation at the fitted points: what the decoder does
+    /// between its points even with perfect coordinates.
+    pub withheld_floor: Option<f64>,
+    /// Root mean square of the outputs, to tell how large they are.
+    pub rms: f64,
+    /// How many samples.
+    pub n_samples: usize,
+    /// The relative error of each sample.
+    #[serde(skip)]
+    pub relative: Vec<f64>,
+}
+
+/// How a fit went.
+#[derive(Debug, Clone, Serialize)]
+pub struct FitReport {
+    /// Errors on held-out training samples of the same choices fitted without them.
+    pub validation: EvaluationReport,
+    /// What was chosen and why, one sentence each.
+    pub choices: Vec<String>,
+    /// The maps that were compared.
+    pub candidates: Vec<Candidate>,
+    /// The choice of the kernel map, where one was tried.
+    pub kernel: Option<KernelReport>,
+    /// How many samples trained, with augmentation.
+    pub n_train: usize,
+    /// Time spent.
+    pub seconds: Seconds,
+}
+
+/// One map that was compared with others.
+#[derive(Debug, Clone, Serialize)]
+pub struct Candidate {
+    /// What it is.
+    pub name: String,
+    /// Its error on held-out training samples.
+    pub validation_rl2e: f64,
+}
+
+/// Wall-clock seconds of the parts of a fit.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Seconds {
+    /// The search for bases.
+    pub search: f64,
+    /// Basis evaluation, factorisation and coefficients of the training samples.
+    pub encoding: f64,
+    /// The coefficient map alone.
+    pub training: f64,
+    /// Everything.
+    pub total: f64,
+}
