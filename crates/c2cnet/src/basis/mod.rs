@@ -2,10 +2,15 @@
 
 pub mod conformance;
 mod design;
+mod fourier;
+mod polynomial;
 mod random_features;
 mod spec;
+mod tensor;
 
 pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
+pub use fourier::{Fourier, FourierKind, FourierSpec};
+pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
 pub use spec::{BasisSpec, BuildContext, load};
 use spec::{read_record, write_record};

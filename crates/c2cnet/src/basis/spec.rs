@@ -11,6 +11,10 @@ use std::sync::Arc;
 pub enum BasisSpec {
     /// Random features with a partition of unity.
     RandomFeatures(RandomFeaturesSpec),
+    /// Trigonometric functions.
+    Fourier(FourierSpec),
+    /// Polynomials.
+    Polynomial(PolynomialSpec),
 }
 
 /// What a basis may be built from.
@@ -35,6 +39,8 @@ impl BasisSpec {
         let domain = context.domain.clone();
         Ok(match self {
             BasisSpec::RandomFeatures(spec) => Arc::new(RandomFeatures::new(domain, spec.clone())?),
+            BasisSpec::Fourier(spec) => Arc::new(Fourier::new(domain, spec.clone())?),
+            BasisSpec::Polynomial(spec) => Arc::new(Polynomial::new(domain, spec.clone())?),
         })
     }
 }
@@ -47,6 +53,8 @@ pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result
     let family = record["family"].as_str().unwrap_or_default();
     Ok(match family {
         "random-features" => Arc::new(RandomFeatures::load(record, archive, name)?),
+        "fourier" => Arc::new(Fourier::load(record)?),
+        "polynomial" => Arc::new(Polynomial::load(record)?),
         _ => {
             return Err(Error::Data(format!(
                 "the model uses the basis family {family:?}, unknown to this version"
