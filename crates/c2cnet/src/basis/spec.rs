@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub enum BasisSpec {
     /// Random features with a partition of unity.
     RandomFeatures(RandomFeaturesSpec),
+    /// Radial functions.
+    Radial(RadialSpec),
     /// Trigonometric functions.
     Fourier(FourierSpec),
     /// Polynomials.
@@ -39,6 +41,7 @@ impl BasisSpec {
         let domain = context.domain.clone();
         Ok(match self {
             BasisSpec::RandomFeatures(spec) => Arc::new(RandomFeatures::new(domain, spec.clone())?),
+            BasisSpec::Radial(spec) => Arc::new(Radial::new(domain, spec.clone(), context.points)?),
             BasisSpec::Fourier(spec) => Arc::new(Fourier::new(domain, spec.clone())?),
             BasisSpec::Polynomial(spec) => Arc::new(Polynomial::new(domain, spec.clone())?),
         })
@@ -53,6 +56,7 @@ pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result
     let family = record["family"].as_str().unwrap_or_default();
     Ok(match family {
         "random-features" => Arc::new(RandomFeatures::load(record, archive, name)?),
+        "radial" => Arc::new(Radial::load(record, archive, name)?),
         "fourier" => Arc::new(Fourier::load(record)?),
         "polynomial" => Arc::new(Polynomial::load(record)?),
         _ => {
