@@ -1,12 +1,21 @@
 //! Prescribed bases: functions fixed before any training, evaluable at any point.
 
+mod centres;
 pub mod conformance;
 mod design;
+mod fourier;
+mod polynomial;
+mod radial;
 mod random_features;
 mod spec;
+mod tensor;
 mod vector;
 
+pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
+pub use fourier::{Fourier, FourierKind, FourierSpec};
+pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
+pub use radial::{Kernel, Radial, RadialSpec};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
 pub use spec::{BasisSpec, BuildContext, load};
 pub use vector::{FieldBasis, VectorBasis};

@@ -11,6 +11,12 @@ use std::sync::Arc;
 pub enum BasisSpec {
     /// Random features with a partition of unity.
     RandomFeatures(RandomFeaturesSpec),
+    /// Radial functions.
+    Radial(RadialSpec),
+    /// Trigonometric functions.
+    Fourier(FourierSpec),
+    /// Polynomials.
+    Polynomial(PolynomialSpec),
 }
 
 /// What a basis may be built from.
@@ -38,6 +44,8 @@ impl BasisSpec {
         let mut spec = self.clone();
         match &mut spec {
             BasisSpec::RandomFeatures(s) => s.seed = s.seed.wrapping_add(c as u64),
+            BasisSpec::Radial(s) => s.seed = s.seed.wrapping_add(c as u64),
+            _ => {}
         }
         spec
     }
@@ -50,6 +58,9 @@ impl BasisSpec {
         let domain = context.domain.clone();
         Ok(match self {
             BasisSpec::RandomFeatures(spec) => Arc::new(RandomFeatures::new(domain, spec.clone())?),
+            BasisSpec::Radial(spec) => Arc::new(Radial::new(domain, spec.clone(), context.points)?),
+            BasisSpec::Fourier(spec) => Arc::new(Fourier::new(domain, spec.clone())?),
+            BasisSpec::Polynomial(spec) => Arc::new(Polynomial::new(domain, spec.clone())?),
         })
     }
 }
@@ -62,6 +73,9 @@ pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result
     let family = record["family"].as_str().unwrap_or_default();
     Ok(match family {
         "random-features" => Arc::new(RandomFeatures::load(record, archive, name)?),
+        "radial" => Arc::new(Radial::load(record, archive, name)?),
+        "fourier" => Arc::new(Fourier::load(record)?),
+        "polynomial" => Arc::new(Polynomial::load(record)?),
         _ => {
             return Err(Error::Data(format!(
                 "the model uses the basis family {family:?}, unknown to this version"

@@ -13,6 +13,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use std::time::Instant;
 
+/// Encoders by input name.
+type Encoders = Vec<(String, FieldEncoder)>;
+
 /// Fits an operator to the training samples of `data`; no other sample is looked at.
 ///
 /// # Errors
@@ -64,7 +67,7 @@ pub fn fit(
     seconds.encoding += clock.elapsed().as_secs_f64();
 
     // One candidate for each transform that the settings leave open.
-    let mut best: Option<(Chosen, Vec<(String, FieldEncoder)>, Mat<f64>)> = None;
+    let mut best: Option<(Chosen, Encoders, Mat<f64>)> = None;
     let mut candidates = Vec::new();
     for transforms in transform_candidates(&train, &resolved) {
         check_cancelled(observer)?;
@@ -232,7 +235,7 @@ pub(super) fn fit_inputs(
     train: &Dataset,
     config: &FitConfig,
     transforms: &[Transform],
-) -> Result<(Vec<(String, FieldEncoder)>, Mat<f64>)> {
+) -> Result<(Encoders, Mat<f64>)> {
     let mut encoders = Vec::new();
     let mut parts = Vec::new();
     for ((name, field), &transform) in train.inputs.iter().zip(transforms) {

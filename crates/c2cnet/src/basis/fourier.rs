@@ -1,0 +1,290 @@
+//! Trigonometric functions on the box.
+//!
+//! With $t = (x - l)/(u - l)$ along each axis, the functions of one variable are
+//!
+//! | kind | $g_0, g_1, g_2, \dots$ | frequency of $g_i$ |
+//! |---|---|---|
+//! | `periodic` | $1, \cos 2\pi t, \sin 2\pi t, \cos 4\pi t, \dots$ | $\lceil i/2\rceil$ |
+//! | `sine` | $\sin \pi t, \sin 2\pi t, \dots$ | $i + 1$ |
+//! | `cosine` | $1, \cos \pi t, \cos 2\pi t, \dots$ | $i$ |
+//!
+//! and the basis consists of their products over the axes, without normalisation: sines vanish on
+//! the walls, cosines have no slope there, periodic functions repeat with the side as period.
+
+use super::tensor::IndexSet;
+use super::{Basis, Design};
+use crate::data::{Bounds, Points};
+use crate::model_file::Archive;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+/// Settings of a trigonometric basis; exactly one of `modes` and `functions`.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `kind` | `periodic` | which functions of one variable | `periodic`, `sine`, `cosine` |
+/// | `modes` | | all products of so many functions along each axis | one entry an axis, each at least 1 |
+/// | `functions` | | the products of smallest frequency, so many, $m$ | 1 to 1,000,000 |
+///
+/// The frequency of a product is the Euclidean norm of its frequencies along the axes, counted in
+/// waves a side whatever the side's length; ties are broken by the order of the table above, the
+/// last axis first. A cosine and its sine have equal frequency and are separate functions (real
+/// products, not complex pairs), so `periodic` is closed under translation only where the cut
+/// falls between frequencies: for `modes` that means odd entries.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FourierSpec {
+    /// Which functions of one variable.
+    #[serde(default)]
+    pub kind: FourierKind,
+    /// Functions along each axis, all products of which are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<Vec<usize>>,
+    /// How many products of smallest frequency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub functions: Option<usize>,
+}
+
+/// Which trigonometric functions of one variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FourierKind {
+    /// $1, \cos 2\pi k t, \sin 2\pi k t$
+    #[default]
+    Periodic,
+    /// $\sin \pi k t$, $k \ge 1$
+    Sine,
+    /// $\cos \pi k t$, $k \ge 0$
+    Cosine,
+}
+
+impl FourierKind {
+    /// Waves (half-waves for sines and cosines) of $g_i$ along the side.
+    fn frequency(self, i: u32) -> u32 {
+        match self {
+            FourierKind::Periodic => i.div_ceil(2),
+            FourierKind::Sine => i + 1,
+            FourierKind::Cosine => i,
+        }
+    }
+
+    fn fill(self, t: f64, values: &mut [f64]) {
+        for (i, value) in (0u32..).zip(values) {
+            let k = f64::from(self.frequency(i));
+            *value = match self {
+                FourierKind::Periodic if i % 2 == 1 => (2.0 * PI * k * t).cos(),
+                FourierKind::Periodic if i > 0 => (2.0 * PI * k * t).sin(),
+                FourierKind::Periodic => 1.0,
+                FourierKind::Sine => (PI * k * t).sin(),
+                FourierKind::Cosine => (PI * k * t).cos(),
+            };
+        }
+    }
+}
+
+/// A trigonometric basis.
+#[derive(Debug)]
+pub struct Fourier {
+    domain: Bounds,
+    spec: FourierSpec,
+    indices: IndexSet,
+}
+
+impl Fourier {
+    /// Chooses the products.
+    ///
+    /// # Errors
+    /// If the settings do not fit the domain: see the table of [`FourierSpec`].
+    pub fn new(domain: Bounds, spec: FourierSpec) -> Result<Self> {
+        let dim = domain.dim();
+        let indices = match (&spec.modes, spec.functions) {
+            (Some(modes), None) => {
+                IndexSet::tensor(dim, modes, &format!("fourier: modes = {modes:?}"))?
+            }
+            (None, Some(functions)) => IndexSet::smallest(
+                dim,
+                functions,
+                |i| u64::from(spec.kind.frequency(i)).pow(2),
+                &format!("fourier: functions = {functions}"),
+            )?,
+            (modes, functions) => {
+                return Err(Error::Config(format!(
+                    "fourier: give exactly one of `modes` ({}) and `functions` ({})",
+                    if modes.is_some() { "given" } else { "missing" },
+                    if functions.is_some() {
+                        "given"
+                    } else {
+                        "missing"
+                    },
+                )));
+            }
+        };
+        Ok(Fourier {
+            domain,
+            spec,
+            indices,
+        })
+    }
+
+    pub(super) fn load(record: &serde_json::Value) -> Result<Self> {
+        let (domain, spec) = super::read_record(record)?;
+        Fourier::new(domain, spec)
+    }
+}
+
+impl Basis for Fourier {
+    fn family(&self) -> &'static str {
+        "fourier"
+    }
+
+    fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    fn domain(&self) -> &Bounds {
+        &self.domain
+    }
+
+    fn evaluate(&self, points: &Points) -> Result<Design> {
+        self.domain.check(points, self.family())?;
+        let kind = self.spec.kind;
+        Ok(self
+            .indices
+            .evaluate(&self.domain, points, |t, values| kind.fill(t, values)))
+    }
+
+    fn describe(&self) -> String {
+        let kind = format!("{:?}", self.spec.kind).to_lowercase();
+        match &self.spec.modes {
+            Some(modes) => format!("{} {kind} Fourier functions, modes {modes:?}", self.len()),
+            None => format!(
+                "{} {kind} Fourier functions of smallest frequency",
+                self.len()
+            ),
+        }
+    }
+
+    fn save(&self, _: &mut Archive, _: &str) -> serde_json::Value {
+        super::write_record(self.family(), &self.domain, &self.spec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::conformance;
+
+    const KINDS: [FourierKind; 3] = [
+        FourierKind::Periodic,
+        FourierKind::Sine,
+        FourierKind::Cosine,
+    ];
+
+    fn modes(kind: FourierKind, modes: &[usize]) -> FourierSpec {
+        FourierSpec {
+            kind,
+            modes: Some(modes.to_vec()),
+            functions: None,
+        }
+    }
+
+    fn functions(kind: FourierKind, functions: usize) -> FourierSpec {
+        FourierSpec {
+            kind,
+            modes: None,
+            functions: Some(functions),
+        }
+    }
+
+    #[test]
+    fn conforms_in_every_setting() {
+        for kind in KINDS {
+            for dim in 1..4 {
+                let sides = (0..dim).map(|k| [-(k as f64), 1.0 + k as f64]).collect();
+                let domain = Bounds::new(sides).unwrap();
+                for spec in [modes(kind, &[5, 4, 3][..dim]), functions(kind, 37)] {
+                    let basis = Fourier::new(domain.clone(), spec).unwrap();
+                    conformance::check(&basis, <[f64]>::to_vec);
+                }
+            }
+        }
+    }
+
+    /// The mean of products over equally spaced points is the identity times $1$ or $1/2$ an axis.
+    #[test]
+    fn orthogonal_on_the_natural_grid() {
+        let n = 16;
+        for kind in KINDS {
+            // Periodic: one period; sines: the walls add nothing; cosines: midpoints.
+            let shift = if kind == FourierKind::Cosine {
+                0.5
+            } else {
+                0.0
+            };
+            let axis: Vec<f64> = (0..n).map(|i| (i as f64 + shift) / n as f64).collect();
+            let coords = axis
+                .iter()
+                .flat_map(|&x| axis.iter().flat_map(move |&y| [3.0 * x - 1.0, y]))
+                .collect();
+            let domain = Bounds::new(vec![[-1.0, 2.0], [0.0, 1.0]]).unwrap();
+            let basis = Fourier::new(domain, modes(kind, &[7, 5])).unwrap();
+            let phi = basis
+                .evaluate(&Points::new(2, coords).unwrap())
+                .unwrap()
+                .to_dense();
+            for (a, index) in basis.indices.iter().enumerate() {
+                for b in 0..basis.len() {
+                    let mean: f64 =
+                        (0..n * n).map(|i| phi[(i, a)] * phi[(i, b)]).sum::<f64>() / (n * n) as f64;
+                    let square: f64 = index
+                        .iter()
+                        .map(|&i| if kind.frequency(i) == 0 { 1.0 } else { 0.5 })
+                        .product();
+                    let expected = if a == b { square } else { 0.0 };
+                    assert!((mean - expected).abs() < 1e-13, "{kind:?} {a} {b}: {mean}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn smallest_frequencies_come_first() {
+        let basis = Fourier::new(Bounds::unit(2), functions(FourierKind::Sine, 4)).unwrap();
+        let indices: Vec<&[u32]> = basis.indices.iter().collect();
+        // Frequencies (1,1), (1,2), (2,1), (2,2); then (1,3) with 10 > 8.
+        assert_eq!(indices, [[0, 0], [0, 1], [1, 0], [1, 1]]);
+        let x = Points::new(2, vec![0.3, 0.2]).unwrap();
+        let row = basis.evaluate(&x).unwrap().to_dense();
+        let expected = (PI * 0.3).sin() * (2.0 * PI * 0.2).sin();
+        assert!((row[(0, 1)] - expected).abs() < 1e-15);
+    }
+
+    #[test]
+    fn flat_side_gives_numbers() {
+        let domain = Bounds::new(vec![[0.0, 1.0], [2.0, 2.0]]).unwrap();
+        for kind in KINDS {
+            let basis = Fourier::new(domain.clone(), modes(kind, &[3, 3])).unwrap();
+            conformance::check(&basis, <[f64]>::to_vec);
+        }
+    }
+
+    #[test]
+    fn impossible_settings_are_errors() {
+        let parse = |text| serde_json::from_str::<FourierSpec>(text);
+        assert!(parse(r#"{"modes": [4], "mode": 3}"#).is_err());
+        assert!(parse(r#"{"kind": "haar", "modes": [4]}"#).is_err());
+        for text in [
+            r#"{"modes": [4], "functions": 4}"#,
+            r#"{"kind": "sine"}"#,
+            r#"{"modes": [0]}"#,
+            r#"{"modes": [3, 3]}"#,
+            r#"{"modes": [123456789]}"#,
+            r#"{"functions": 0}"#,
+            r#"{"functions": 123456789}"#,
+        ] {
+            let error = Fourier::new(Bounds::unit(1), parse(text).unwrap()).unwrap_err();
+            assert!(error.to_string().starts_with("fourier: "), "{error}");
+        }
+    }
+}

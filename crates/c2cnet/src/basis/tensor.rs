@@ -1,0 +1,232 @@
+//! Tensor products of functions of one variable, and which of them to take.
+//!
+//! $$\varphi_j(x) = \prod_{k=1}^d g_{i_{jk}}(t_k),\qquad t_k = (x_k - l_k)/(u_k - l_k)\in[0,1],$$
+//!
+//! with $g_0, g_1, \dots$ one family on $[0,1]$ (trigonometric or polynomial) and $i_j$ the
+//! multi-indices of an [`IndexSet`].
+
+use super::Design;
+use crate::data::{Bounds, Points};
+use crate::{Error, Result, linalg};
+use faer::Mat;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// More functions than this are taken for a mistake: one sample's coefficients would fill
+/// megabytes, and the design matrix of a thousand points eight gigabytes.
+pub(super) const MAX_FUNCTIONS: usize = 1_000_000;
+
+/// Points evaluated together: small tables, and results that do not depend on the threads.
+const ROW_CHUNK: usize = 256;
+
+/// Multi-indices $i_1, \dots, i_m \in \mathbb N_0^d$, one product of axis functions each.
+#[derive(Debug)]
+pub(super) struct IndexSet {
+    dim: usize,
+    /// Index after index.
+    indices: Vec<u32>,
+    /// How many functions of each axis are used.
+    counts: Vec<usize>,
+}
+
+impl IndexSet {
+    /// All indices with $i_k <$ `counts[k]`; the last axis runs fastest.
+    ///
+    /// # Errors
+    /// If `counts` does not have one positive entry an axis, or the product is out of reason;
+    /// `setting` names it.
+    pub(super) fn tensor(dim: usize, counts: &[usize], setting: &str) -> Result<Self> {
+        if counts.len() != dim || counts.contains(&0) {
+            return Err(Error::Config(format!(
+                "{setting} needs one entry for each of {dim} axes, with at least one function each"
+            )));
+        }
+        let total = counts
+            .iter()
+            .try_fold(1usize, |a, &b| a.checked_mul(b))
+            .filter(|&total| total <= MAX_FUNCTIONS)
+            .ok_or_else(|| too_many(setting))?;
+        let mut indices = vec![0; total * dim];
+        for (j, index) in indices.chunks_exact_mut(dim).enumerate() {
+            let mut rest = j;
+            for k in (0..dim).rev() {
+                index[k] = (rest % counts[k]) as u32;
+                rest /= counts[k];
+            }
+        }
+        Ok(IndexSet {
+            dim,
+            indices,
+            counts: counts.to_vec(),
+        })
+    }
+
+    /// The `functions` indices of smallest $\sum_k$ `cost`$(i_k)$, in that order; equal sums in
+    /// lexicographic order. `cost` must not decrease.
+    ///
+    /// # Errors
+    /// If `functions` is zero or out of reason; `setting` names it.
+    pub(super) fn smallest(
+        dim: usize,
+        functions: usize,
+        cost: impl Fn(u32) -> u64,
+        setting: &str,
+    ) -> Result<Self> {
+        if functions == 0 {
+            return Err(Error::Config(format!(
+                "{setting}: ask for at least one function"
+            )));
+        }
+        if functions > MAX_FUNCTIONS {
+            return Err(too_many(setting));
+        }
+        // Every index but 0 has one parent: itself with its last nonzero entry lowered. Parents
+        // neither cost more nor come later in the order, so popping the least of the children
+        // found so far gives the sorted list.
+        let mut found = BinaryHeap::from([Reverse((0u64, vec![0u32; dim]))]);
+        let mut indices = Vec::with_capacity(functions * dim);
+        while indices.len() < functions * dim {
+            let Some(Reverse((total, index))) = found.pop() else {
+                break;
+            };
+            indices.extend_from_slice(&index);
+            let last = index.iter().rposition(|&i| i > 0).unwrap_or(0);
+            for k in last..dim {
+                let mut child = index.clone();
+                child[k] += 1;
+                let step = cost(child[k]) - cost(index[k]);
+                found.push(Reverse((total + step, child)));
+            }
+        }
+        let mut counts = vec![1; dim];
+        for index in indices.chunks_exact(dim) {
+            for (count, &i) in counts.iter_mut().zip(index) {
+                *count = (*count).max(i as usize + 1);
+            }
+        }
+        Ok(IndexSet {
+            dim,
+            indices,
+            counts,
+        })
+    }
+
+    /// How many products.
+    pub(super) fn len(&self) -> usize {
+        self.indices.len() / self.dim
+    }
+
+    /// The multi-indices in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        self.indices.chunks_exact(self.dim)
+    }
+
+    /// The design matrix at points of `domain`; `axis(t, values)` fills `values` with
+    /// $g_0(t), g_1(t), \dots$
+    ///
+    /// An axis without extent has $t = 0$; points beyond the walls by rounding count as on them.
+    pub(super) fn evaluate(
+        &self,
+        domain: &Bounds,
+        points: &Points,
+        axis: impl Fn(f64, &mut [f64]) + Sync,
+    ) -> Design {
+        let mut design = Mat::zeros(points.len(), self.len());
+        // Chunks of rows are chunks of the transpose's columns.
+        let transposed = design.as_mut().transpose_mut();
+        linalg::par_column_chunks(transposed, ROW_CHUNK, |start, chunk| {
+            let mut out = chunk.transpose_mut();
+            let rows = out.nrows();
+            let tables: Vec<Vec<f64>> = (0..self.dim)
+                .map(|k| {
+                    let mut table = vec![0.0; self.counts[k] * rows];
+                    let mut values = vec![0.0; self.counts[k]];
+                    for r in 0..rows {
+                        axis(
+                            unit_coordinate(domain, k, points.point(start + r)[k]),
+                            &mut values,
+                        );
+                        for (i, &value) in values.iter().enumerate() {
+                            table[i * rows + r] = value;
+                        }
+                    }
+                    table
+                })
+                .collect();
+            for (j, index) in self.iter().enumerate() {
+                let mut column = out.as_mut().col_mut(j);
+                column.fill(1.0);
+                for (table, &i) in tables.iter().zip(index) {
+                    let factors = &table[i as usize * rows..(i as usize + 1) * rows];
+                    for (value, factor) in column.as_mut().iter_mut().zip(factors) {
+                        *value *= factor;
+                    }
+                }
+            }
+        });
+        Design::Dense(design)
+    }
+}
+
+fn too_many(setting: &str) -> Error {
+    Error::Config(format!(
+        "{setting} means more than {MAX_FUNCTIONS} functions; ask for fewer"
+    ))
+}
+
+/// $t = (x - l_k)/(u_k - l_k)$ in $[0, 1]$, 0 where the side has no length.
+fn unit_coordinate(domain: &Bounds, k: usize, x: f64) -> f64 {
+    let width = domain.width(k);
+    if width > 0.0 {
+        ((x - domain.lower(k)) / width).clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(set: &IndexSet) -> Vec<Vec<u32>> {
+        set.iter().map(<[u32]>::to_vec).collect()
+    }
+
+    #[test]
+    fn tensor_sets_run_the_last_axis_fastest() {
+        let set = IndexSet::tensor(2, &[2, 3], "modes").unwrap();
+        assert_eq!(list(&set), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+    }
+
+    #[test]
+    fn smallest_sets_are_sorted_by_cost_then_lexicographically() {
+        let set = IndexSet::smallest(2, 6, u64::from, "functions").unwrap();
+        assert_eq!(list(&set), [[0, 0], [0, 1], [1, 0], [0, 2], [1, 1], [2, 0]]);
+        // Equal costs along one axis, as cosine and sine have, against a sort of everything.
+        let cost = |i: u32| u64::from(i.div_ceil(2)).pow(2);
+        for dim in 1..4 {
+            let set = IndexSet::smallest(dim, 100, cost, "functions").unwrap();
+            let total = |index: &[u32]| index.iter().map(|&i| cost(i)).sum::<u64>();
+            let mut expected = list(&IndexSet::tensor(dim, &vec![100; dim], "all").unwrap());
+            expected.sort_by_key(|index| (total(index), index.clone()));
+            expected.truncate(100);
+            assert_eq!(list(&set), expected);
+        }
+    }
+
+    #[test]
+    fn impossible_sets_are_errors() {
+        for counts in [
+            &[3][..],
+            &[3, 0],
+            &[1, 1, 1],
+            &[usize::MAX, 2],
+            &[2000, 2000],
+        ] {
+            assert!(IndexSet::tensor(2, counts, "modes").is_err());
+        }
+        for functions in [0, usize::MAX] {
+            assert!(IndexSet::smallest(2, functions, u64::from, "functions").is_err());
+        }
+    }
+}
