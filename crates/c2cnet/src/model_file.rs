@@ -7,7 +7,8 @@ use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// The version of the layout of model files; raised when an older reader could misread one.
@@ -171,7 +172,7 @@ impl Archive {
 /// [`Error::Io`] naming `path`; the temporary file is removed and the target untouched.
 pub fn write_atomically(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> std::io::Result<()>,
 ) -> Result<()> {
     let folder = match path.parent() {
         Some(p) if !p.as_os_str().is_empty() => p,
@@ -183,7 +184,7 @@ pub fn write_atomically(
         .tempfile_in(folder)
         .map_err(io)?;
     {
-        let mut buffered = std::io::BufWriter::new(file.as_file_mut());
+        let mut buffered = BufWriter::new(file.as_file_mut());
         write(&mut buffered).map_err(io)?;
         buffered.flush().map_err(io)?;
     }

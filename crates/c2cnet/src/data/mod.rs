@@ -2,10 +2,13 @@
 
 mod dataset;
 mod field;
+pub mod npz;
 mod points;
+mod points_file;
 mod symmetry;
 
 pub use dataset::Dataset;
 pub use field::{Field, Observations, Scattered};
 pub use points::{Bounds, Points};
+pub use points_file::read_points;
 pub use symmetry::Symmetries;

@@ -1,0 +1,264 @@
+//! One NumPy array, read from the bytes of a `.npy` file.
+
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
+use std::io::Read;
+
+/// Values in C order, the last axis running fastest.
+#[derive(Debug)]
+pub(in crate::data) struct Array {
+    pub shape: Vec<usize>,
+    pub values: Values,
+}
+
+#[derive(Debug)]
+pub(in crate::data) enum Values {
+    Floats(Vec<f64>),
+    Integers(Vec<i64>),
+    Text(Vec<String>),
+}
+
+impl Array {
+    /// Reads a whole `.npy` stream; on failure says why.
+    pub fn read(reader: &mut dyn Read) -> Result<Array, String> {
+        let header = read_header(reader)?;
+        let DType::Plain(dtype) = header.dtype() else {
+            return Err("holds structured records; save each column as an array of its own".into());
+        };
+        let shape: Vec<usize> = header.shape().iter().map(|&s| s as usize).collect();
+        let count = shape.iter().product();
+        let order = header.order();
+        let values = match dtype.type_char() {
+            TypeChar::Float => {
+                Values::Floats(c_order(order, &shape, floats(reader, &dtype, count)?))
+            }
+            TypeChar::Int | TypeChar::Uint => {
+                Values::Integers(c_order(order, &shape, integers(reader, &dtype, count)?))
+            }
+            TypeChar::UnicodeStr | TypeChar::ByteStr => {
+                Values::Text(c_order(order, &shape, text(reader, &dtype, count)?))
+            }
+            TypeChar::Object => {
+                return Err(
+                    "is an object array, which NumPy pickles; c2cnet reads no pickles. Samples of \
+                     different lengths go, padded, into one array with `x_count` or `y_count`"
+                        .into(),
+                );
+            }
+            TypeChar::Complex => {
+                return Err(format!(
+                    "is complex (dtype {dtype}); save real and imaginary part as two components"
+                ));
+            }
+            _ => {
+                return Err(format!(
+                    "has dtype {dtype}; convert it to floats or integers first, as with .astype('f8')"
+                ));
+            }
+        };
+        // Also lets a zip entry check its checksum, which it does at its end.
+        match reader.read(&mut [0]) {
+            Ok(0) => Ok(Array { shape, values }),
+            Ok(_) => Err(format!(
+                "holds more data than its shape {} needs",
+                shown(&shape)
+            )),
+            Err(e) => Err(format!("is damaged ({e})")),
+        }
+    }
+
+    /// The values as floats; integers are converted.
+    pub fn into_floats(self) -> Result<Vec<f64>, String> {
+        match self.values {
+            Values::Floats(values) => Ok(values),
+            Values::Integers(values) => Ok(values.into_iter().map(|v| v as f64).collect()),
+            Values::Text(_) => Err("holds text where numbers are needed".into()),
+        }
+    }
+
+    /// The values as integers; floats are refused.
+    pub fn into_integers(self) -> Result<Vec<i64>, String> {
+        match self.values {
+            Values::Integers(values) => Ok(values),
+            Values::Floats(_) => {
+                Err("holds floats where integers are needed; use .astype('i8')".into())
+            }
+            Values::Text(_) => Err("holds text where integers are needed".into()),
+        }
+    }
+}
+
+/// A shape as NumPy writes it: `(3, 4)`, `(3,)`, `()`.
+pub(super) fn shown(shape: &[usize]) -> String {
+    match shape {
+        [n] => format!("({n},)"),
+        _ => {
+            let parts: Vec<String> = shape.iter().map(usize::to_string).collect();
+            format!("({})", parts.join(", "))
+        }
+    }
+}
+
+/// The header, after checks that the parser itself does not make.
+fn read_header(reader: &mut dyn Read) -> Result<NpyHeader, String> {
+    let damaged = |e: &dyn std::fmt::Display| format!("is not a NumPy array or is damaged ({e})");
+    let mut bytes = vec![0; 8];
+    reader.read_exact(&mut bytes).map_err(|e| damaged(&e))?;
+    let size_width = if bytes[6] == 1 { 2 } else { 4 };
+    let mut size = [0; 4];
+    reader
+        .read_exact(&mut size[..size_width])
+        .map_err(|e| damaged(&e))?;
+    bytes.extend_from_slice(&size[..size_width]);
+    let length = u32::from_le_bytes(size) as usize;
+    if !bytes.starts_with(b"\x93NUMPY") || length > 1 << 16 {
+        return Err(damaged(&"no NumPy header"));
+    }
+    let start = bytes.len();
+    bytes.resize(start + length, 0);
+    reader
+        .read_exact(&mut bytes[start..])
+        .map_err(|e| damaged(&e))?;
+    // Deep nesting could exhaust the parser's stack, and huge axes overflow its products: a plain
+    // array has one dict, one tuple and, if it fits any memory, fewer than 18 digits of shape.
+    let text = String::from_utf8_lossy(&bytes[start..]);
+    if text.contains('[') {
+        return Err("holds structured records; save each column as an array of its own".into());
+    }
+    let shape = text.split_once('(').map_or("", |(_, rest)| rest);
+    let digits = shape.chars().filter(char::is_ascii_digit).count();
+    if text.matches(['(', '{']).count() != 2 || digits > 18 {
+        return Err(damaged(&format!("header {}", text.trim_end())));
+    }
+    NpyHeader::from_reader(&bytes[..]).map_err(|e| damaged(&e))
+}
+
+fn floats(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<f64>, String> {
+    match dtype.size_field() {
+        8 => numbers(reader, dtype, count, f64::from_le_bytes),
+        4 => numbers(reader, dtype, count, |b| f64::from(f32::from_le_bytes(b))),
+        _ => Err(format!(
+            "has dtype {dtype}; floats of 4 or 8 bytes are read, so use .astype('f8')"
+        )),
+    }
+}
+
+fn integers(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<i64>, String> {
+    match (dtype.type_char(), dtype.size_field()) {
+        (TypeChar::Int, 1) => numbers(reader, dtype, count, |b| i8::from_le_bytes(b).into()),
+        (TypeChar::Int, 2) => numbers(reader, dtype, count, |b| i16::from_le_bytes(b).into()),
+        (TypeChar::Int, 4) => numbers(reader, dtype, count, |b| i32::from_le_bytes(b).into()),
+        (TypeChar::Int, 8) => numbers(reader, dtype, count, i64::from_le_bytes),
+        (_, 1) => numbers(reader, dtype, count, |b| u8::from_le_bytes(b).into()),
+        (_, 2) => numbers(reader, dtype, count, |b| u16::from_le_bytes(b).into()),
+        (_, 4) => numbers(reader, dtype, count, |b| u32::from_le_bytes(b).into()),
+        // No array is that long: what is too large for i64 is out of any range it is checked against.
+        (_, 8) => numbers(reader, dtype, count, |b| {
+            i64::try_from(u64::from_le_bytes(b)).unwrap_or(i64::MAX)
+        }),
+        _ => Err(format!("has the unknown dtype {dtype}")),
+    }
+}
+
+/// Decodes `count` numbers of `WIDTH` bytes, a chunk at a time.
+fn numbers<T, const WIDTH: usize>(
+    reader: &mut dyn Read,
+    dtype: &TypeStr,
+    count: usize,
+    decode: impl Fn([u8; WIDTH]) -> T,
+) -> Result<Vec<T>, String> {
+    let big = dtype.endianness() == Endianness::Big;
+    let mut values = Vec::new();
+    values
+        .try_reserve_exact(count)
+        .map_err(|_| format!("has {count} entries, more than memory holds"))?;
+    let mut chunk = vec![0; WIDTH * 8192];
+    while values.len() < count {
+        let take = WIDTH * (count - values.len()).min(8192);
+        fill(reader, &mut chunk[..take], values.len(), count)?;
+        let (items, _) = chunk[..take].as_chunks::<WIDTH>();
+        values.extend(items.iter().map(|&item| {
+            let mut item = item;
+            if big {
+                item.reverse();
+            }
+            decode(item)
+        }));
+    }
+    Ok(values)
+}
+
+fn text(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<String>, String> {
+    let width = dtype.num_bytes().unwrap_or(usize::MAX);
+    let big = dtype.endianness() == Endianness::Big;
+    let mut values = Vec::new();
+    for k in 0..count {
+        let mut bytes = Vec::new();
+        match (&mut *reader).take(width as u64).read_to_end(&mut bytes) {
+            Ok(n) if n == width => {}
+            Ok(_) => return Err(cut_short(k, count)),
+            Err(e) => return Err(format!("is damaged ({e})")),
+        }
+        let value = if dtype.type_char() == TypeChar::ByteStr {
+            String::from_utf8(bytes).map_err(|_| "holds bytes that are not UTF-8".to_string())?
+        } else {
+            let (codes, _) = bytes.as_chunks::<4>();
+            codes
+                .iter()
+                .map(|&c| {
+                    char::from_u32(if big {
+                        u32::from_be_bytes(c)
+                    } else {
+                        u32::from_le_bytes(c)
+                    })
+                })
+                .collect::<Option<String>>()
+                .ok_or_else(|| "holds text that is not Unicode".to_string())?
+        };
+        // NumPy pads with zeros to the longest string of the array.
+        values.push(value.trim_end_matches('\0').to_string());
+    }
+    Ok(values)
+}
+
+fn fill(reader: &mut dyn Read, chunk: &mut [u8], done: usize, count: usize) -> Result<(), String> {
+    reader.read_exact(chunk).map_err(|e| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => cut_short(done, count),
+        _ => format!("is damaged ({e})"),
+    })
+}
+
+fn cut_short(done: usize, count: usize) -> String {
+    format!("is cut short: it ends soon after entry {done} of {count}")
+}
+
+/// Reorders values stored with the first axis running fastest.
+fn c_order<T: Clone>(order: Order, shape: &[usize], values: Vec<T>) -> Vec<T> {
+    if order == Order::C || shape.len() < 2 || values.is_empty() {
+        return values;
+    }
+    let mut strides = vec![1; shape.len()];
+    for axis in 1..shape.len() {
+        strides[axis] = strides[axis - 1] * shape[axis - 1];
+    }
+    let mut index = vec![0; shape.len()];
+    let mut offset = 0;
+    let mut out = Vec::with_capacity(values.len());
+    loop {
+        out.push(values[offset].clone());
+        // Count up, the last axis first.
+        let mut axis = shape.len();
+        loop {
+            if axis == 0 {
+                return out;
+            }
+            axis -= 1;
+            index[axis] += 1;
+            offset += strides[axis];
+            if index[axis] < shape[axis] {
+                break;
+            }
+            offset -= strides[axis] * shape[axis];
+            index[axis] = 0;
+        }
+    }
+}

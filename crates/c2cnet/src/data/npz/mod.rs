@@ -1,0 +1,48 @@
+//! Data files: `.npz` archives of NumPy arrays, keys as in the paper's notation.
+//!
+//! | Key | Shape | What |
+//! |---|---|---|
+//! | `x` | $(n_1, d)$ or $(n_1,)$; $(N, n_1, d)$ | input points, shared; of each sample |
+//! | `f` | $(N, n_1)$ or $(N, n_1, c)$ | input values, one or $c$ components |
+//! | `y`, `u` | likewise | output points and values; without `u` the file serves for prediction |
+//! | `x_count`, `y_count` | $(N,)$ integers | how many of a sample's points count, the rest is padding |
+//! | `n_train` | one integer | the first so many samples train, the rest test |
+//! | `split` | $(N,)$ integers or strings | the set of each sample; integers index `split_names` of `meta` |
+//! | `triangles` | $(T, 3)$ integers | triangles on the shared output points |
+//! | `meta` | one string | JSON: how the data was made |
+//!
+//! Several inputs or outputs are named: `x.NAME`, `f.NAME`, `x_count.NAME`, and so on; a named field
+//! without points of its own uses `x` (or `y`). Any other key is an error, so that a misspelt one
+//! is not ignored. Two axes of `x` always mean $(n_1, d)$: one-dimensional points of each sample
+//! need the third axis, $(N, n_1, 1)$.
+//!
+//! Arrays may be stored or deflated, in C or Fortran order, of either byte order, of 4 or 8 byte
+//! floats or of integers. C order is the fast one: $(N, n)$ on file is the $n \times N$ matrix,
+//! column after column, that a [`Field`](super::Field) holds. Nothing pickled is read.
+
+mod archive;
+mod array;
+mod read;
+mod write;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use archive::NpzFile;
+pub(super) use array::Array;
+pub use writer::{NpzWriter, write_npz};
+
+/// Splits `f.NAME` into `("f", "NAME")`, and `f` into `("f", "")`.
+fn split_key(key: &str) -> (&str, &str) {
+    key.split_once('.').unwrap_or((key, ""))
+}
+
+/// The key of the array `stem` for the field called `name`; the opposite of [`split_key`].
+fn join_key(stem: &str, name: &str) -> String {
+    if name.is_empty() {
+        stem.to_string()
+    } else {
+        format!("{stem}.{name}")
+    }
+}

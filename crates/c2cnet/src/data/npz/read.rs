@@ -1,0 +1,393 @@
+//! [`Dataset::read_npz`].
+
+use super::array::{Values, shown};
+use super::{NpzFile, join_key, split_key};
+use crate::data::{Dataset, Field, Points, Scattered};
+use crate::{Error, Result};
+use faer::{Mat, MatRef};
+use serde_json::Value;
+use std::path::Path;
+
+/// Keys that may carry a field's name.
+const OF_FIELDS: [&str; 6] = ["x", "f", "y", "u", "x_count", "y_count"];
+/// Keys that may not.
+const OF_THE_FILE: [&str; 4] = ["n_train", "split", "triangles", "meta"];
+
+impl Dataset {
+    /// Reads a data file; [`npz`](crate::data::npz) lists its keys.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be opened, else an error that names the file, the key and, where
+    /// there is one, the sample: not an archive, an unknown or missing key, arrays of a type or
+    /// shape that does not fit, values that are not finite, indices out of range.
+    pub fn read_npz(path: &Path) -> Result<Dataset> {
+        let mut npz = NpzFile::open(path)?;
+        check_keys(&npz)?;
+        let inputs = read_fields(&mut npz, "x", "f")?;
+        if inputs.is_empty() {
+            return Err(Error::format(
+                path,
+                format!(
+                    "has no input values `f`; its keys are {}",
+                    npz.keys.join(", ")
+                ),
+            ));
+        }
+        let outputs = read_fields(&mut npz, "y", "u")?;
+        check_samples(&npz, &inputs, &outputs)?;
+        let samples = inputs[0].1.samples();
+        let mut meta = read_meta(&mut npz)?;
+        let dataset = Dataset {
+            n_train: read_n_train(&mut npz, samples)?,
+            split: read_split(&mut npz, samples, &mut meta)?,
+            triangles: read_triangles(&mut npz, &outputs)?,
+            inputs,
+            outputs,
+            meta,
+        };
+        dataset.check()?;
+        Ok(dataset)
+    }
+}
+
+/// Refuses keys that would be ignored: unknown ones, and points that no values use.
+fn check_keys(npz: &NpzFile) -> Result<()> {
+    for key in &npz.keys {
+        let (stem, name) = split_key(key);
+        let named = key.contains('.');
+        let known = (OF_FIELDS.contains(&stem) && !(named && name.is_empty()))
+            || (OF_THE_FILE.contains(&stem) && !named);
+        if !known {
+            return Err(Error::format(
+                &npz.path,
+                format!(
+                    "unknown key `{key}`; known are {} (also as x.NAME and so on) and {}",
+                    OF_FIELDS.join(", "),
+                    OF_THE_FILE.join(", ")
+                ),
+            ));
+        }
+        // Output points without output values are where to predict.
+        let values = if stem.starts_with('x') { "f" } else { "u" };
+        let may_miss = values == "u" && !npz.keys.iter().any(|k| split_key(k).0 == "u");
+        if matches!(stem, "x" | "y" | "x_count" | "y_count") && !may_miss {
+            let used = npz.keys.iter().any(|k| {
+                let (other, of) = split_key(k);
+                let own = npz.has(&join_key(&stem[..1], of));
+                other == values && (of == name || (name.is_empty() && !own))
+            });
+            if !used {
+                let wanted = join_key(values, name);
+                return Err(npz.bad(key, format!("is not used: there are no values `{wanted}`")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_fields(npz: &mut NpzFile, points: &str, values: &str) -> Result<Vec<(String, Field)>> {
+    let names: Vec<String> = npz
+        .keys
+        .iter()
+        .map(|key| split_key(key))
+        .filter(|(stem, _)| *stem == values)
+        .map(|(_, name)| name.to_string())
+        .collect();
+    names
+        .into_iter()
+        .map(|name| {
+            let field = read_field(npz, points, values, &name)?;
+            Ok((name, field))
+        })
+        .collect()
+}
+
+fn read_field(npz: &mut NpzFile, points: &str, values: &str, name: &str) -> Result<Field> {
+    let values_key = join_key(values, name);
+    let own_points = join_key(points, name);
+    let points_key = if npz.has(&own_points) {
+        own_points
+    } else {
+        points.to_string()
+    };
+    if !npz.has(&points_key) {
+        return Err(npz.bad(
+            &values_key,
+            format!("needs its points `{points_key}`, which the file lacks"),
+        ));
+    }
+    let (shape, data) = npz.floats(&values_key)?;
+    let (samples, n, components) = match shape[..] {
+        [samples, n] => (samples, n, 1),
+        [samples, n, components] => (samples, n, components),
+        _ => {
+            let expected = "(samples, points) or (samples, points, components)";
+            return Err(npz.bad_shape(&values_key, expected, &shape));
+        }
+    };
+    let (points_shape, coords) = npz.floats(&points_key)?;
+    let counts = read_counts(npz, points, name, &points_key)?;
+    match points_shape[..] {
+        [m] | [m, _] if m == n => {
+            if let Some((count_key, _)) = counts {
+                return Err(npz.bad(
+                    &count_key,
+                    format!(
+                        "counts points of each sample, but `{points_key}` of shape {} is shared; it needs shape (samples, points, dimensions)",
+                        shown(&points_shape)
+                    ),
+                ));
+            }
+            let dim = points_shape.get(1).copied().unwrap_or(1);
+            let points = Points::new(dim, coords).map_err(|e| npz.locate(&points_key, e))?;
+            let matrices = component_matrices(&data, samples, n, components);
+            Field::shared(points, matrices).map_err(|e| npz.locate(&values_key, e))
+        }
+        [all, m, dim] if all == samples && m == n => {
+            let scattered = scatter(
+                npz,
+                &points_key,
+                &coords,
+                &data,
+                [samples, n, dim, components],
+                counts,
+            )?;
+            Field::per_sample(components, scattered).map_err(|e| npz.locate(&values_key, e))
+        }
+        _ => {
+            let mut expected = format!(
+                "({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values_key}` of shape {}",
+                shown(&shape)
+            );
+            if points_shape == [samples, n] {
+                expected +=
+                    " (one-dimensional points of each sample need a third axis of length 1)";
+            }
+            Err(npz.bad_shape(&points_key, expected, &points_shape))
+        }
+    }
+}
+
+/// One $n \times N$ matrix a component from values in the order sample, point, component.
+fn component_matrices(data: &[f64], samples: usize, n: usize, components: usize) -> Vec<Mat<f64>> {
+    if components == 1 {
+        return vec![MatRef::from_column_major_slice(data, n, samples).to_owned()];
+    }
+    (0..components)
+        .map(|c| Mat::from_fn(n, samples, |i, k| data[(k * n + i) * components + c]))
+        .collect()
+}
+
+fn scatter(
+    npz: &NpzFile,
+    points_key: &str,
+    coords: &[f64],
+    data: &[f64],
+    [samples, n, dim, components]: [usize; 4],
+    counts: Option<(String, Vec<i64>)>,
+) -> Result<Vec<Scattered>> {
+    let counts = match counts {
+        None => vec![n; samples],
+        Some((key, counts)) => checked_counts(npz, &key, &counts, samples, n)?,
+    };
+    let mut all = Vec::with_capacity(samples);
+    for (k, &count) in counts.iter().enumerate() {
+        let coords = &coords[k * n * dim..(k * n + count) * dim];
+        let values = &data[k * n * components..(k * n + count) * components];
+        let points = Points::new(dim, coords.to_vec())
+            .map_err(|e| npz.locate(&format!("{points_key}[{k}]"), e))?;
+        let values = (0..components)
+            .flat_map(|c| (0..count).map(move |i| values[i * components + c]))
+            .collect();
+        all.push(Scattered { points, values });
+    }
+    Ok(all)
+}
+
+/// The counts of a field's points with their key: its own, or those of the points it borrows.
+fn read_counts(
+    npz: &mut NpzFile,
+    points: &str,
+    name: &str,
+    points_key: &str,
+) -> Result<Option<(String, Vec<i64>)>> {
+    let stem = format!("{points}_count");
+    let own = join_key(&stem, name);
+    let key = if npz.has(&own) || points_key != points {
+        own
+    } else {
+        stem
+    };
+    let Some((shape, counts)) = npz.integers(&key)? else {
+        return Ok(None);
+    };
+    if shape.len() != 1 {
+        return Err(npz.bad_shape(&key, "(samples,)", &shape));
+    }
+    Ok(Some((key, counts)))
+}
+
+fn checked_counts(
+    npz: &NpzFile,
+    key: &str,
+    counts: &[i64],
+    samples: usize,
+    n: usize,
+) -> Result<Vec<usize>> {
+    if counts.len() != samples {
+        return Err(npz.bad_shape(key, format!("({samples},)"), &[counts.len()]));
+    }
+    let in_range = |(k, &count): (usize, &i64)| match usize::try_from(count) {
+        Ok(count) if (1..=n).contains(&count) => Ok(count),
+        _ => Err(npz.bad(
+            key,
+            format!("is {count} for sample {k}; the arrays have room for 1 to {n} points a sample"),
+        )),
+    };
+    counts.iter().enumerate().map(in_range).collect()
+}
+
+fn check_samples(
+    npz: &NpzFile,
+    inputs: &[(String, Field)],
+    outputs: &[(String, Field)],
+) -> Result<()> {
+    let (first, field) = &inputs[0];
+    let first = join_key("f", first);
+    let samples = field.samples();
+    for (stem, fields) in [("f", inputs), ("u", outputs)] {
+        for (name, field) in fields
+            .iter()
+            .filter(|(_, field)| field.samples() != samples)
+        {
+            return Err(npz.bad(
+                &join_key(stem, name),
+                format!(
+                    "has {} samples and `{first}` has {samples}; both need as many",
+                    field.samples()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn read_meta(npz: &mut NpzFile) -> Result<Value> {
+    match npz.string("meta")? {
+        None => Ok(Value::Null),
+        Some(text) => serde_json::from_str(&text).map_err(|e| {
+            npz.bad(
+                "meta",
+                format!("is not JSON ({e}); save it with json.dumps"),
+            )
+        }),
+    }
+}
+
+fn read_n_train(npz: &mut NpzFile, samples: usize) -> Result<Option<usize>> {
+    let Some((shape, values)) = npz.integers("n_train")? else {
+        return Ok(None);
+    };
+    let [n] = values[..] else {
+        return Err(npz.bad_shape("n_train", "()", &shape));
+    };
+    match usize::try_from(n) {
+        Ok(n) if (1..=samples).contains(&n) => Ok(Some(n)),
+        _ => Err(npz.bad(
+            "n_train",
+            format!("is {n}; it must lie between 1 and the number of samples, {samples}"),
+        )),
+    }
+}
+
+/// The name of each sample's set; takes `split_names` out of `meta`.
+fn read_split(npz: &mut NpzFile, samples: usize, meta: &mut Value) -> Result<Option<Vec<String>>> {
+    let Some(array) = npz.array("split")? else {
+        return Ok(None);
+    };
+    if array.shape != [samples] {
+        return Err(npz.bad_shape("split", format!("({samples},)"), &array.shape));
+    }
+    let codes = match array.values {
+        Values::Text(names) => return Ok(Some(names)),
+        Values::Integers(codes) => codes,
+        Values::Floats(_) => return Err(npz.bad("split", "holds floats; give integers or names")),
+    };
+    let names = meta
+        .as_object_mut()
+        .and_then(|object| object.remove("split_names"))
+        .and_then(|names| serde_json::from_value::<Vec<String>>(names).ok())
+        .ok_or_else(|| {
+            npz.bad(
+                "split",
+                "holds integers, whose names must stand in `meta` as {\"split_names\": [\"train\", \"test\", ...]}",
+            )
+        })?;
+    if meta.as_object().is_some_and(serde_json::Map::is_empty) {
+        *meta = Value::Null;
+    }
+    let name_of = |(k, &code): (usize, &i64)| {
+        let name = usize::try_from(code).ok().and_then(|code| names.get(code));
+        name.cloned().ok_or_else(|| {
+            npz.bad(
+                "split",
+                format!(
+                    "is {code} for sample {k}; `meta` names the sets 0 to {}",
+                    names.len().saturating_sub(1)
+                ),
+            )
+        })
+    };
+    let split = codes
+        .iter()
+        .enumerate()
+        .map(name_of)
+        .collect::<Result<_>>()?;
+    Ok(Some(split))
+}
+
+fn read_triangles(
+    npz: &mut NpzFile,
+    outputs: &[(String, Field)],
+) -> Result<Option<Vec<[usize; 3]>>> {
+    let Some((shape, corners)) = npz.integers("triangles")? else {
+        return Ok(None);
+    };
+    if shape.len() != 2 || shape[1] != 3 {
+        return Err(npz.bad_shape("triangles", "(triangles, 3)", &shape));
+    }
+    let points = match outputs.first() {
+        Some((name, field)) => match field.shared_points() {
+            Some(points) => points.len(),
+            None => {
+                let key = join_key("y", name);
+                return Err(npz.bad(
+                    "triangles",
+                    format!(
+                        "needs output points that all samples share, and `{key}` has points of each sample"
+                    ),
+                ));
+            }
+        },
+        None if npz.has("y") => npz.floats("y")?.0[0],
+        // Without output points there is nothing to compare with but sense.
+        None => i64::MAX as usize,
+    };
+    let corner = |t: usize, i: i64| match usize::try_from(i) {
+        Ok(i) if i < points => Ok(i),
+        _ => Err(npz.bad(
+            "triangles",
+            format!(
+                "names point {i} in triangle {t}; it must lie between 0 and {}",
+                points - 1
+            ),
+        )),
+    };
+    let (rows, _) = corners.as_chunks::<3>();
+    let triangles = rows
+        .iter()
+        .enumerate()
+        .map(|(t, &[a, b, c])| Ok([corner(t, a)?, corner(t, b)?, corner(t, c)?]))
+        .collect::<Result<_>>()?;
+    Ok(Some(triangles))
+}

@@ -1,0 +1,122 @@
+//! [`Dataset::write_npz`].
+
+use super::{NpzWriter, join_key, write_npz};
+use crate::data::{Dataset, Field, Observations, Scattered};
+use crate::{Error, Result};
+use serde_json::{Value, json};
+use std::io::{self, Seek, Write};
+use std::path::Path;
+
+impl Dataset {
+    /// Writes a data file (see [`npz`](crate::data::npz)), all or nothing. The same data set gives
+    /// the same bytes.
+    ///
+    /// Samples of different lengths are padded with NaN, which a reader that overlooks the counts
+    /// will notice. The names of a split go into `split_names` of `meta`.
+    ///
+    /// # Errors
+    /// If the data set does not pass [`Dataset::check`], has a split and a `meta` that is neither
+    /// an object nor null, or the file cannot be written.
+    pub fn write_npz(&self, path: &Path) -> Result<()> {
+        self.check()?;
+        let (split, meta) = self.coded_split()?;
+        write_npz(path, |npz| {
+            for (points, values, fields) in [("x", "f", &self.inputs), ("y", "u", &self.outputs)] {
+                for (name, field) in fields {
+                    put_field(npz, points, values, name, field)?;
+                }
+            }
+            if let Some(n) = self.n_train {
+                npz.put_i64("n_train", &[], [n as i64])?;
+            }
+            if let Some(split) = split {
+                npz.put_i64("split", &[split.len()], split)?;
+            }
+            if let Some(triangles) = &self.triangles {
+                let corners = triangles.iter().flatten().map(|&i| i as i64);
+                npz.put_i64("triangles", &[triangles.len(), 3], corners)?;
+            }
+            if !meta.is_null() {
+                npz.put_str("meta", &meta.to_string())?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The split as indices into the names, and `meta` with the names in it.
+    fn coded_split(&self) -> Result<(Option<Vec<i64>>, Value)> {
+        let mut meta = self.meta.clone();
+        let Some(split) = &self.split else {
+            return Ok((None, meta));
+        };
+        let mut names: Vec<&String> = Vec::new();
+        let mut codes = Vec::with_capacity(split.len());
+        for name in split {
+            let code = names.iter().position(|n| *n == name).unwrap_or_else(|| {
+                names.push(name);
+                names.len() - 1
+            });
+            codes.push(code as i64);
+        }
+        if !(meta.is_null() || meta.is_object()) {
+            return Err(Error::Data(
+                "a data set with a split needs a `meta` that is a JSON object, for the names of the sets".into(),
+            ));
+        }
+        meta["split_names"] = json!(names);
+        Ok((Some(codes), meta))
+    }
+}
+
+fn put_field<W: Write + Seek>(
+    npz: &mut NpzWriter<W>,
+    points_stem: &str,
+    values_stem: &str,
+    name: &str,
+    field: &Field,
+) -> io::Result<()> {
+    let components = field.components();
+    let points_key = join_key(points_stem, name);
+    let values_key = join_key(values_stem, name);
+    let values_shape = |n| {
+        let mut shape = vec![field.samples(), n];
+        shape.extend((components > 1).then_some(components));
+        shape
+    };
+    match field.observations() {
+        Observations::Shared { points, values } => {
+            let n = points.len();
+            npz.put_f64(
+                &points_key,
+                &[n, points.dim()],
+                points.coords().iter().copied(),
+            )?;
+            let all = (0..field.samples())
+                .flat_map(|k| (0..n).flat_map(move |i| values.iter().map(move |v| v[(i, k)])));
+            npz.put_f64(&values_key, &values_shape(n), all)
+        }
+        Observations::PerSample(samples) => {
+            let longest = samples.iter().map(|s| s.points.len()).max().unwrap_or(0);
+            let dim = field.dim();
+            let padded = move |s: &Scattered| longest - s.points.len();
+            let coords = samples.iter().flat_map(|s| {
+                let coords = s.points.coords().iter().copied();
+                coords.chain(std::iter::repeat_n(f64::NAN, padded(s) * dim))
+            });
+            npz.put_f64(&points_key, &[samples.len(), longest, dim], coords)?;
+            let values = samples.iter().flat_map(|s| {
+                let n = s.points.len();
+                let values =
+                    (0..n).flat_map(move |i| (0..components).map(move |c| s.values[c * n + i]));
+                values.chain(std::iter::repeat_n(f64::NAN, padded(s) * components))
+            });
+            npz.put_f64(&values_key, &values_shape(longest), values)?;
+            if samples.iter().any(|s| padded(s) > 0) {
+                let counts = samples.iter().map(|s| s.points.len() as i64);
+                let key = join_key(&format!("{points_stem}_count"), name);
+                npz.put_i64(&key, &[samples.len()], counts)?;
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Writing arrays into an `.npz` file.
+
+use crate::Result;
+use crate::model_file::write_atomically;
+use npyz::{AutoSerialize, DType, Serialize, WriterBuilder};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+/// Writes an `.npz` file, all or nothing: `write` puts the arrays, and the target is replaced
+/// only when it has put them all.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) naming `path`; the target is untouched.
+pub fn write_npz(
+    path: &Path,
+    write: impl FnOnce(&mut NpzWriter<&mut BufWriter<&mut File>>) -> io::Result<()>,
+) -> Result<()> {
+    write_atomically(path, |out| {
+        let mut npz = NpzWriter::new(out);
+        write(&mut npz)?;
+        npz.finish()?;
+        Ok(())
+    })
+}
+
+/// Puts named arrays into an `.npz` archive, stored and dated 1980, so that the same arrays give
+/// the same bytes.
+#[derive(Debug)]
+pub struct NpzWriter<W: Write + Seek>(ZipWriter<W>);
+
+impl<W: Write + Seek> NpzWriter<W> {
+    /// An archive on `out`.
+    pub fn new(out: W) -> Self {
+        NpzWriter(ZipWriter::new(out))
+    }
+
+    /// Puts an array of 8 byte floats; `values` run in C order.
+    ///
+    /// # Errors
+    /// If there are not as many values as `shape` says, the name is taken, or writing fails.
+    pub fn put_f64(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        values: impl IntoIterator<Item = f64>,
+    ) -> io::Result<()> {
+        self.put(name, shape, f64::default_dtype(), values)
+    }
+
+    /// Puts an array of 8 byte integers; `values` run in C order.
+    ///
+    /// # Errors
+    /// As [`NpzWriter::put_f64`].
+    pub fn put_i64(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        values: impl IntoIterator<Item = i64>,
+    ) -> io::Result<()> {
+        self.put(name, shape, i64::default_dtype(), values)
+    }
+
+    /// Puts one string, as `np.savez(name="text")` does.
+    ///
+    /// # Errors
+    /// As [`NpzWriter::put_f64`].
+    pub fn put_str(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let length = text.chars().count().max(1);
+        let dtype = format!("<U{length}").parse().map_err(io::Error::other)?;
+        self.put(name, &[], DType::new_scalar(dtype), [text.to_string()])
+    }
+
+    /// Writes the directory of the archive and gives back what it was written to.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn finish(self) -> io::Result<W> {
+        Ok(self.0.finish()?)
+    }
+
+    fn put<T: Serialize>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        dtype: DType,
+        values: impl IntoIterator<Item = T>,
+    ) -> io::Result<()> {
+        let width = dtype.num_bytes().unwrap_or(1) as u64;
+        let axes: Vec<u64> = shape.iter().map(|&s| s as u64).collect();
+        // Room for the header; zip needs to know beforehand whether 32 bits hold the size.
+        let large = width * axes.iter().product::<u64>() > u64::from(u32::MAX) - (1 << 16);
+        let options = SimpleFileOptions::DEFAULT
+            .compression_method(CompressionMethod::Stored)
+            .last_modified_time(DateTime::DEFAULT)
+            .unix_permissions(0o644)
+            .large_file(large);
+        self.0.start_file(format!("{name}.npy"), options)?;
+        // Numbers arrive one by one; the archive likes them in bulk.
+        let mut out = BufWriter::with_capacity(1 << 16, &mut self.0);
+        let mut npy = npyz::WriteOptions::new()
+            .dtype(dtype)
+            .shape(&axes)
+            .writer(&mut out)
+            .begin_nd()?;
+        npy.extend(values)?;
+        npy.finish()?;
+        out.flush()
+    }
+}
