@@ -2,7 +2,7 @@
 
 use super::PassSettings;
 use super::kernel::{Features, does_not_factor, solve};
-use super::kernel_function::squared_distances_within;
+use super::kernel_function::{kernel_matrix, squared_distances_within};
 use crate::{Result, linalg};
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
@@ -45,8 +45,8 @@ pub(super) fn reweight(
     let z = features.apply(linalg::select_columns(coefficients, &chosen).as_ref());
     let c = leading_directions(linalg::select_columns(centred, &chosen).as_ref())?;
     let distances = squared_distances_within(z.as_ref());
-    let alpha =
-        solve(distances.as_ref(), pass, c.transpose()).ok_or_else(|| does_not_factor(pass))?;
+    let k = kernel_matrix(distances.as_ref(), pass.kernel, pass.length);
+    let alpha = solve(k, pass.nugget, c.transpose()).ok_or_else(|| does_not_factor(pass))?;
     let g = outer_product(z.as_ref(), alpha.as_ref(), distances.as_ref(), pass);
     let (values, vectors) = linalg::symmetric_eigen(g.as_ref())?;
     let largest = values.last().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);

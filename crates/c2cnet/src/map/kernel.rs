@@ -127,15 +127,10 @@ impl Features {
     }
 }
 
-/// $(K + \nu I)^{-1}C^\top$ for `c` with one row a sample; `None` if $K + \nu I$ does not factor.
-pub(super) fn solve(
-    distances_squared: MatRef<'_, f64>,
-    pass: PassSettings,
-    c: MatRef<'_, f64>,
-) -> Option<Mat<f64>> {
-    let mut k = kernel_matrix(distances_squared, pass.kernel, pass.length);
+/// $(K + \nu I)^{-1}C$ for `c` with one row a sample; `None` if $K + \nu I$ does not factor.
+pub(super) fn solve(mut k: Mat<f64>, nugget: f64, c: MatRef<'_, f64>) -> Option<Mat<f64>> {
     for i in 0..k.nrows() {
-        k[(i, i)] += pass.nugget;
+        k[(i, i)] += nugget;
     }
     if !linalg::cholesky_in_place(k.as_mut()) {
         return None;
@@ -166,7 +161,9 @@ impl KernelMap {
             nystrom::fit(z.as_ref(), c.as_ref(), *last, settings.max_centres, seed)?
         } else {
             let distances = squared_distances_within(z.as_ref());
-            let solution = solve(distances.as_ref(), *last, c.transpose())
+            let k = kernel_matrix(distances.as_ref(), last.kernel, last.length);
+            drop(distances);
+            let solution = solve(k, last.nugget, c.transpose())
                 .ok_or_else(|| does_not_factor(*last))?;
             (z, solution.transpose().to_owned())
         };

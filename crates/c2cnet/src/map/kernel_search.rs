@@ -247,8 +247,8 @@ struct Held<'a> {
     mean: &'a [f64],
 }
 
-/// Walks the grid of kernel, length and nugget downhill from `start`, one step at a time in each
-/// direction, until no neighbour is better.
+/// Walks the grid of kernel, length and nugget downhill from `start`, one step at a time, until
+/// no neighbour is better.
 fn descend(
     features: &Features,
     a: MatRef<'_, f64>,
@@ -265,60 +265,71 @@ fn descend(
         Some(k) => std::slice::from_ref(k),
         None => &[KernelFunction::Matern52, KernelFunction::Gaussian],
     };
-    let at = |kernel, (l, n): (i32, i32)| PassSettings {
-        kernel,
-        length: spec.length.unwrap_or(2f64.powi(l)),
-        nugget: spec.nugget.unwrap_or(10f64.powi(n)),
-    };
     let mut best: Option<(PassSettings, f64)> = None;
     for &kernel in kernels {
-        let mut position = start.map_or((4, -9), |s| {
-            (
-                s.length.log2().round() as i32,
-                s.nugget.log10().round() as i32,
-            )
-        });
         let mut seen: HashMap<(i32, i32), f64> = HashMap::new();
-        let mut error_at = |position: (i32, i32)| {
-            *seen.entry(position).or_insert_with(|| {
-                held_out_error(
-                    within.as_ref(),
-                    across.as_ref(),
-                    c,
-                    held,
-                    at(kernel, position),
-                )
-                .unwrap_or(f64::INFINITY)
-            })
+        // Steps along the nugget reuse the kernel matrices of the length.
+        let mut matrices: Option<(i32, Mat<f64>, Mat<f64>)> = None;
+        let at = |(l, n): (i32, i32)| PassSettings {
+            kernel,
+            length: spec.length.unwrap_or(2f64.powi(l)),
+            nugget: spec.nugget.unwrap_or(10f64.powi(n)),
         };
+        let mut error_at = |position: (i32, i32)| {
+            if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
+                return f64::INFINITY;
+            }
+            if let Some(&error) = seen.get(&position) {
+                return error;
+            }
+            let pass = at(position);
+            if matrices.as_ref().is_none_or(|m| m.0 != position.0) {
+                let matrix = |d: &Mat<f64>| kernel_matrix(d.as_ref(), kernel, pass.length);
+                matrices = Some((position.0, matrix(&within), matrix(&across)));
+            }
+            let (_, k, k_held) = matrices.as_ref().expect("made above");
+            let error = held_out_error(k, k_held, c, held, pass.nugget).unwrap_or(f64::INFINITY);
+            seen.insert(position, error);
+            error
+        };
+        // The smoother kernel has its minimum at shorter lengths and larger nuggets.
+        let first = match kernel {
+            KernelFunction::Matern52 => (5, -11),
+            KernelFunction::Gaussian => (2, -8),
+        };
+        let mut position = start.filter(|s| s.kernel == kernel).map_or(first, |s| {
+            (s.length.log2().round() as i32, s.nugget.log10().round() as i32)
+        });
         let mut error = error_at(position);
-        loop {
-            let (l, n) = position;
-            let neighbours = [
-                (l, n - 1),
-                (l, n + 1),
-                (l + 1, n),
-                (l - 1, n),
-                (l + 1, n - 1),
-                (l - 1, n + 1),
-            ];
-            let better = neighbours
-                .into_iter()
-                .filter(|(l, n)| LENGTHS.contains(l) && NUGGETS.contains(n))
-                .filter(|&(l2, n2)| {
-                    (spec.length.is_none() || l2 == l) && (spec.nugget.is_none() || n2 == n)
-                })
-                .map(|p| (p, error_at(p)))
-                .min_by(|x, y| x.1.total_cmp(&y.1));
-            match better {
-                Some((p, e)) if e < error => (position, error) = (p, e),
-                // Where nothing factors, a larger nugget will.
-                Some(_) if error.is_infinite() && n < *NUGGETS.end() => position = (l, n + 1),
-                _ => break,
+        // Where nothing factors, a larger nugget will.
+        while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
+            position.1 += 1;
+            error = error_at(position);
+        }
+        let mut steps = Vec::new();
+        if spec.nugget.is_none() {
+            steps.extend([(0, -1), (0, 1)]);
+        }
+        if spec.length.is_none() {
+            steps.extend([(1, 0), (-1, 0)]);
+        }
+        if spec.nugget.is_none() && spec.length.is_none() {
+            // Length and nugget trade off along this diagonal.
+            steps.extend([(1, -2), (-1, 2)]);
+        }
+        let mut improved = true;
+        while improved {
+            improved = false;
+            for (dl, dn) in &steps {
+                let next = (position.0 + dl, position.1 + dn);
+                let e = error_at(next);
+                if e < error {
+                    (position, error, improved) = (next, e, true);
+                }
             }
         }
         if error.is_finite() && best.is_none_or(|b| error < b.1) {
-            best = Some((at(kernel, position), error));
+            best = Some((at(position), error));
         }
     }
     best
@@ -326,27 +337,25 @@ fn descend(
 
 /// The error on the held-out samples, `None` if the kernel matrix does not factor.
 fn held_out_error(
-    within: MatRef<'_, f64>,
-    across: MatRef<'_, f64>,
+    k: &Mat<f64>,
+    k_held: &Mat<f64>,
     c: MatRef<'_, f64>,
     held: &Held<'_>,
-    pass: PassSettings,
+    nugget: f64,
 ) -> Option<f64> {
     // (K + nu I)^{-1} applied to whichever has fewer columns: targets or held-out samples.
-    let k = kernel_matrix(across, pass.kernel, pass.length);
-    let mut predicted = if c.nrows() < k.ncols() {
-        let alpha = super::kernel::solve(within, pass, c.transpose())?;
-        linalg::mul(alpha.transpose(), k.as_ref())
+    let mut predicted = if c.nrows() < k_held.ncols() {
+        let alpha = super::kernel::solve(k.clone(), nugget, c.transpose())?;
+        linalg::mul(alpha.transpose(), k_held.as_ref())
     } else {
-        linalg::mul(c, super::kernel::solve(within, pass, k.as_ref())?.as_ref())
+        let weights = super::kernel::solve(k.clone(), nugget, k_held.as_ref())?;
+        linalg::mul(c, weights.as_ref())
     };
     for column in 0..predicted.ncols() {
         for (v, m) in predicted.col_mut(column).iter_mut().zip(held.mean) {
             *v += m;
         }
     }
-    let errors = held
-        .targets
-        .relative_errors(predicted.as_ref(), held.indices);
+    let errors = held.targets.relative_errors(predicted.as_ref(), held.indices);
     Some(mean(&errors)).filter(|e| e.is_finite())
 }
