@@ -256,17 +256,16 @@ fn check_samples(
     let first = join_key("f", first);
     let samples = field.samples();
     for (stem, fields) in [("f", inputs), ("u", outputs)] {
-        for (name, field) in fields
-            .iter()
-            .filter(|(_, field)| field.samples() != samples)
-        {
-            return Err(npz.bad(
-                &join_key(stem, name),
-                format!(
-                    "has {} samples and `{first}` has {samples}; both need as many",
-                    field.samples()
-                ),
-            ));
+        for (name, field) in fields {
+            if field.samples() != samples {
+                return Err(npz.bad(
+                    &join_key(stem, name),
+                    format!(
+                        "has {} samples and `{first}` has {samples}; both need as many",
+                        field.samples()
+                    ),
+                ));
+            }
         }
     }
     Ok(())
