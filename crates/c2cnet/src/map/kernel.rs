@@ -163,8 +163,8 @@ impl KernelMap {
             let distances = squared_distances_within(z.as_ref());
             let k = kernel_matrix(distances.as_ref(), last.kernel, last.length);
             drop(distances);
-            let solution = solve(k, last.nugget, c.transpose())
-                .ok_or_else(|| does_not_factor(*last))?;
+            let solution =
+                solve(k, last.nugget, c.transpose()).ok_or_else(|| does_not_factor(*last))?;
             (z, solution.transpose().to_owned())
         };
         Ok(KernelMap {

@@ -239,6 +239,34 @@ pub fn search(
     })
 }
 
+impl KernelChoice {
+    /// The same features learned again on all samples.
+    ///
+    /// # Errors
+    /// If a kernel matrix that factored on fewer samples does not factor on all.
+    pub fn relearn(
+        &self,
+        coefficients: MatRef<'_, f64>,
+        targets: &Targets,
+        linear: &LinearMap,
+        seed: u64,
+    ) -> Result<Features> {
+        let mut c = targets.coordinates.clone();
+        let mean = linalg::column_mean(c.as_ref());
+        linalg::subtract_from_columns(&mut c, &mean);
+        let (_, reweighting) = self
+            .settings
+            .passes
+            .split_last()
+            .expect("at least one pass");
+        let mut features = Features::from_linear(linear, coefficients, self.settings.exponent)?;
+        for pass in reweighting {
+            features = agop::reweight(&features, coefficients, c.as_ref(), *pass, seed)?;
+        }
+        Ok(features)
+    }
+}
+
 /// The held-out samples.
 struct Held<'a> {
     a: Mat<f64>,
@@ -298,7 +326,10 @@ fn descend(
             KernelFunction::Gaussian => (2, -8),
         };
         let mut position = start.filter(|s| s.kernel == kernel).map_or(first, |s| {
-            (s.length.log2().round() as i32, s.nugget.log10().round() as i32)
+            (
+                s.length.log2().round() as i32,
+                s.nugget.log10().round() as i32,
+            )
         });
         let mut error = error_at(position);
         // Where nothing factors, a larger nugget will.
@@ -356,6 +387,8 @@ fn held_out_error(
             *v += m;
         }
     }
-    let errors = held.targets.relative_errors(predicted.as_ref(), held.indices);
+    let errors = held
+        .targets
+        .relative_errors(predicted.as_ref(), held.indices);
     Some(mean(&errors)).filter(|e| e.is_finite())
 }

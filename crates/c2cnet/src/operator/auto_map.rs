@@ -133,7 +133,7 @@ impl Chosen {
             Some(choice) => Box::new(KernelMap::fit(
                 coefficients,
                 targets,
-                choice.features,
+                choice.relearn(coefficients, targets, &linear, seed)?,
                 choice.settings,
                 seed,
             )?),
