@@ -124,7 +124,7 @@ impl Span {
     /// Marks for a horizontal axis of so many pixels: as many as fit with their
     /// labels clear of each other.
     pub fn ticks_across(&self, pixels: f64) -> Ticks {
-        let most = ((pixels / 46.0) as usize).clamp(2, 8);
+        let most = ((pixels / 36.0) as usize).clamp(2, 8);
         (2..=most)
             .rev()
             .map(|most| self.ticks(most))
@@ -132,9 +132,15 @@ impl Span {
             .unwrap_or_else(|| self.ticks(1))
     }
 
-    /// Marks for a vertical axis of so many pixels.
+    /// Marks for a vertical axis of so many pixels: comfortably apart, or closer
+    /// where that would leave fewer than three.
     pub fn ticks_up(&self, pixels: f64) -> Ticks {
-        self.ticks(((pixels / 30.0) as usize).clamp(2, 7))
+        let most = ((pixels / 30.0) as usize).clamp(2, 7);
+        let fit = |count: usize| 3 <= count && 14.0 * count as f64 <= pixels;
+        (most..most + 4)
+            .map(|most| self.ticks(most))
+            .find(|ticks| fit(ticks.major.len()))
+            .unwrap_or_else(|| self.ticks(most))
     }
 
     fn ticks(&self, most: usize) -> Ticks {
@@ -211,6 +217,12 @@ mod tests {
         let span = |asked| Span::settle(Scale::Log10, Some(asked), data, 0.0);
         assert_eq!(span((0.0, 1.0)), span((5.0, 5.0)));
         assert_eq!(span((10.0, 1.0)), span((1.0, 10.0)));
+    }
+
+    #[test]
+    fn a_short_vertical_axis_still_has_three_marks() {
+        let span = span(Scale::Linear, &[-0.064, 0.064]);
+        assert_eq!(span.ticks_up(60.0).major.len(), 3);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::Figure;
 use super::frame::{Area, Margins};
 use super::legend::{Entry, Rows};
+use super::panel::Setting;
 use super::svg::Svg;
 use super::text::{self, Anchor, Text};
 
@@ -38,7 +39,6 @@ pub(super) fn draw(figure: &Figure) -> String {
             track.size = track.size.max(height);
         }
     }
-    let with_legend = !figure.shared_legend;
     let cells: Vec<Vec<(f64, f64)>> = figure
         .rows
         .iter()
@@ -50,14 +50,27 @@ pub(super) fn draw(figure: &Figure) -> String {
                 .collect()
         })
         .collect();
-    for ((row, sizes), track) in figure.rows.iter().zip(&cells).zip(&mut down) {
+    let settings: Vec<Setting> = figure
+        .rows
+        .iter()
+        .zip(&cells)
+        .map(|(row, sizes)| {
+            let heads = row.iter().zip(sizes).map(|(p, size)| p.headroom(*size));
+            Setting {
+                headroom: heads.fold(0.0, f64::max),
+                with_legend: !figure.shared_legend,
+            }
+        })
+        .collect();
+    for (k, track) in down.iter_mut().enumerate() {
+        let (row, sizes) = (&figure.rows[k], &cells[k]);
         for ((panel, size), column) in row.iter().zip(sizes).zip(&mut across) {
             let Margins {
                 left,
                 right,
                 top,
                 bottom,
-            } = panel.margins(*size, with_legend);
+            } = panel.margins(*size, settings[k]);
             column.admit(size.0, left, right);
             track.admit(size.1, top, bottom);
         }
@@ -70,7 +83,8 @@ pub(super) fn draw(figure: &Figure) -> String {
     let mut svg = Svg::default();
     let heading = draw_heading(&mut svg, figure, &entries, width, room);
     let (tops, height) = place(&down, heading, BETWEEN_ROWS);
-    for ((row, sizes), (top, track)) in figure.rows.iter().zip(&cells).zip(tops.iter().zip(&down)) {
+    for (k, (top, track)) in tops.iter().zip(&down).enumerate() {
+        let (row, sizes) = (&figure.rows[k], &cells[k]);
         for (((panel, size), left), column) in row.iter().zip(sizes).zip(&lefts).zip(&across) {
             let area = Area {
                 left: left + 0.5 * (column.size - size.0),
@@ -78,7 +92,7 @@ pub(super) fn draw(figure: &Figure) -> String {
                 width: size.0,
                 height: size.1,
             };
-            panel.draw(&mut svg, area, with_legend);
+            panel.draw(&mut svg, area, settings[k]);
         }
     }
     svg.document(width, height, &figure.title)

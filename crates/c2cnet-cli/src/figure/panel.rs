@@ -23,6 +23,14 @@ pub struct Panel<K = Box<dyn Plot>> {
     legend: Legend,
 }
 
+/// What a panel has in common with those beside it.
+#[derive(Clone, Copy)]
+pub(super) struct Setting {
+    /// Room kept clear right above the axes, so that titles of a row line up.
+    pub headroom: f64,
+    pub with_legend: bool,
+}
+
 /// What can be drawn within axes.
 pub trait Plot {
     /// The data's extent along both axes, of what the axes can show.
@@ -211,15 +219,11 @@ impl Panel {
         (y.length() / x.length()).clamp(0.02, 50.0)
     }
 
-    pub(super) fn margins(&self, size: (f64, f64), with_legend: bool) -> Margins {
-        let frame = self.frame(Area {
-            left: 0.0,
-            top: 0.0,
-            width: size.0,
-            height: size.1,
-        });
-        let mut margins = self.headed(&frame);
-        if with_legend {
+    /// Room taken around an area of this size.
+    pub(super) fn margins(&self, size: (f64, f64), setting: Setting) -> Margins {
+        let mut margins = self.axes_margins(size);
+        margins.top = setting.headroom;
+        if setting.with_legend {
             let entries = self.plot.legend();
             let legend = self.legend.settle(&entries, size.0).margins(&entries, size);
             margins.top += legend.top;
@@ -233,11 +237,22 @@ impl Panel {
         margins
     }
 
+    /// What the axes and the colour bar need clear above them.
+    pub(super) fn headroom(&self, size: (f64, f64)) -> f64 {
+        self.axes_margins(size).top
+    }
+
     /// Room for the axes and the colour bar alone.
-    fn headed(&self, frame: &Frame) -> Margins {
+    fn axes_margins(&self, (width, height): (f64, f64)) -> Margins {
+        let frame = self.frame(Area {
+            left: 0.0,
+            top: 0.0,
+            width,
+            height,
+        });
         let mut margins = frame.margins(&self.x, &self.y);
         if let Some(colours) = self.plot.colours() {
-            let bar = colours.margins(frame.area.height);
+            let bar = colours.margins(height);
             margins.right = margins.right.max(bar.right);
             margins.top = margins.top.max(bar.top);
         }
@@ -248,7 +263,7 @@ impl Panel {
         self.plot.legend()
     }
 
-    pub(super) fn draw(&self, svg: &mut Svg, area: Area, with_legend: bool) {
+    pub(super) fn draw(&self, svg: &mut Svg, area: Area, setting: Setting) {
         let frame = self.frame(area);
         if self.plot.wants_grid() {
             frame.draw_grid(svg);
@@ -258,8 +273,8 @@ impl Panel {
         if let Some(colours) = self.plot.colours() {
             colours.draw_bar(svg, area);
         }
-        let mut top = self.headed(&frame).top;
-        if with_legend {
+        let mut top = setting.headroom;
+        if setting.with_legend {
             let entries = self.plot.legend();
             let legend = self.legend.settle(&entries, area.width);
             legend.draw(svg, &entries, area, top);

@@ -177,16 +177,20 @@ fn curves() -> Figure {
                 .log_x()
                 .log_y()
                 .series(Series::line_markers(
-                    "C2C",
+                    "second order",
                     &n,
                     &map(&n, |n| 2.0 * n.powf(-2.1)),
                 ))
                 .series(Series::line_markers(
-                    "DeepONet",
+                    "slow",
                     &n,
                     &map(&n, |n| 0.9 * n.powf(-0.6)),
                 ))
-                .series(Series::markers("FNO", &n, &map(&n, |n| 0.4 * n.powf(-0.8))))
+                .series(Series::markers(
+                    "slower at first",
+                    &n,
+                    &map(&n, |n| 0.4 * n.powf(-0.8)),
+                ))
                 .series(Series::line("N^{−2}", &n, &map(&n, |n| n.powf(-2.0))))
                 .horizontal(1e-5, "noise floor"),
         )
@@ -269,7 +273,7 @@ fn awkward() -> Figure {
         }
     });
     let constant = map(&x, |_| 1234567.0);
-    Figure::new("Awkward data under a title that is far too long for the width of the figure and so must be broken")
+    Figure::new("Awkward data under a title that is far too long for the width of the figure, even though the figure is wide, having four panels, and so must be broken into lines, of which there are two")
         .row([
             Panel::lines("x", "u")
                 .title("Constant, and a title too long for its panel, which is narrow")
@@ -278,7 +282,7 @@ fn awkward() -> Figure {
                 .series(Series::markers("gaps", &x, &gaps))
                 .legend(Legend::Right)
                 .vertical(0.45, "nothing here"),
-            Panel::lines("no data", "at all"),
+            Panel::lines("no data", "at all").title("Nothing"),
             Panel::lines("Δt", "less than a decade")
                 .log_x()
                 .log_y()
