@@ -1,1 +1,3 @@
+mod figure;
+
 fn main() {}
