@@ -3,6 +3,7 @@
 
 pub mod basis;
 pub mod data;
+pub mod domain;
 mod error;
 pub mod linalg;
 pub mod model_file;
