@@ -240,15 +240,12 @@ pub fn group_by_cell<K: Ord + Copy>(keys: &[K]) -> Vec<(K, Vec<usize>)> {
 }
 
 /// Builds the blocks of `groups` in parallel with `build(cell, rows) -> (cols, values)`.
-pub fn build_blocks<K: Sync + Copy>(
+pub fn build_blocks<K: Send + Sync + Copy>(
     nrows: usize,
     ncols: usize,
     groups: Vec<(K, Vec<usize>)>,
     build: impl Fn(K, &[usize]) -> (Vec<usize>, Mat<f64>) + Sync,
-) -> Design
-where
-    K: Send,
-{
+) -> Design {
     let blocks = groups
         .into_par_iter()
         .map(|(key, rows)| {
