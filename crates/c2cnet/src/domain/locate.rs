@@ -194,9 +194,9 @@ mod tests {
             assert_eq!(found.is_some(), polygon.contains(point));
             outside += usize::from(found.is_none());
             if let Some((t, lambda)) = found {
-                for k in 0..2 {
+                for (k, coordinate) in point.iter().enumerate() {
                     let x: f64 = (0..3).map(|i| lambda[i] * mesh.corners(t)[i][k]).sum();
-                    assert!((x - point[k]).abs() < 1e-13);
+                    assert!((x - coordinate).abs() < 1e-13);
                 }
             }
         }

@@ -294,7 +294,8 @@ mod tests {
     fn impossible_polygons_are_errors() {
         let unit = || square(0.0, 1.0);
         let bow = vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
-        let cases: Vec<(&str, Vec<[f64; 2]>, Vec<Vec<[f64; 2]>>)> = vec![
+        type Ring = Vec<[f64; 2]>;
+        let cases: Vec<(&str, Ring, Vec<Ring>)> = vec![
             ("empty", vec![], vec![]),
             ("two corners", vec![[0.0, 0.0], [1.0, 0.0]], vec![]),
             ("a line", vec![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], vec![]),

@@ -30,22 +30,7 @@ impl TriangleMesh {
     /// has no area, an edge has more than two triangles, or two triangles lie on the same side of
     /// their common edge.
     pub fn new(nodes: Vec<[f64; 2]>, triangles: Vec<[usize; 3]>) -> Result<Self> {
-        if let Some(i) = nodes.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
-            let [x, y] = nodes[i];
-            return Err(Error::NotFinite {
-                what: "mesh".into(),
-                place: format!("node {i}"),
-                value: if x.is_finite() { y } else { x },
-            });
-        }
-        for (t, triangle) in triangles.iter().enumerate() {
-            if let Some(i) = triangle.iter().find(|&&i| i >= nodes.len()) {
-                return Err(Error::Data(format!(
-                    "triangle {t} of the mesh names node {i}, but there are {} nodes (counted from 0)",
-                    nodes.len()
-                )));
-            }
-        }
+        check_indices(&nodes, &triangles)?;
         let mut used = vec![false; nodes.len()];
         triangles.iter().flatten().for_each(|&i| used[i] = true);
         let mut number = vec![usize::MAX; nodes.len()];
@@ -60,11 +45,13 @@ impl TriangleMesh {
         Self::with_all_nodes(kept, triangles)
     }
 
-    /// [`TriangleMesh::new`] for indices in range and finite nodes, of which all are kept.
-    pub(super) fn with_all_nodes(
+    /// [`TriangleMesh::new`], but nodes of no triangle are kept, so that indices of nodes are those
+    /// of a set of points.
+    pub(crate) fn with_all_nodes(
         nodes: Vec<[f64; 2]>,
         mut triangles: Vec<[usize; 3]>,
     ) -> Result<Self> {
+        check_indices(&nodes, &triangles)?;
         if triangles.is_empty() {
             return Err(Error::Data(
                 "a mesh needs at least one triangle, it has none".into(),
@@ -223,6 +210,26 @@ impl TriangleMesh {
     }
 }
 
+fn check_indices(nodes: &[[f64; 2]], triangles: &[[usize; 3]]) -> Result<()> {
+    if let Some(i) = nodes.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
+        let [x, y] = nodes[i];
+        return Err(Error::NotFinite {
+            what: "mesh".into(),
+            place: format!("node {i}"),
+            value: if x.is_finite() { y } else { x },
+        });
+    }
+    for (t, triangle) in triangles.iter().enumerate() {
+        if let Some(i) = triangle.iter().find(|&&i| i >= nodes.len()) {
+            return Err(Error::Data(format!(
+                "triangle {t} of the mesh names node {i}, but there are {} nodes (counted from 0)",
+                nodes.len()
+            )));
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn distance_squared(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)
 }
@@ -231,8 +238,9 @@ pub(super) fn is_degenerate([a, b, c]: [[f64; 2]; 3]) -> bool {
     let longest = distance_squared(a, b)
         .max(distance_squared(b, c))
         .max(distance_squared(c, a));
-    // Written so that NaN counts as degenerate.
-    !(0.5 * cross(a, b, c).abs() > DEGENERATE * longest)
+    let area = 0.5 * cross(a, b, c).abs();
+    // Coordinates near the largest number overflow to NaN here.
+    area.is_nan() || area <= DEGENERATE * longest
 }
 
 #[cfg(test)]
