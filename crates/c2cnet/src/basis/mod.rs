@@ -2,13 +2,19 @@
 
 pub mod conformance;
 mod design;
+mod finite_elements;
+mod pca;
+mod point_values;
 mod random_features;
 mod spec;
 
 pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
+pub use finite_elements::{Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec};
+pub use pca::{Pca, PcaSpec};
+pub use point_values::{PointValues, PointValuesSpec};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
 pub use spec::{BasisSpec, BuildContext, load};
-use spec::{read_record, write_record};
+use spec::{read_record, read_triangles, write_record, write_triangles};
 
 use crate::data::{Bounds, Points};
 use crate::model_file::Archive;
