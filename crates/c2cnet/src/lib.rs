@@ -4,6 +4,7 @@
 pub mod basis;
 pub mod data;
 pub mod decode;
+pub mod domain;
 pub mod encode;
 mod error;
 pub mod linalg;

@@ -3,7 +3,10 @@
 mod centres;
 pub mod conformance;
 mod design;
+mod finite_elements;
 mod fourier;
+mod pca;
+mod point_values;
 mod polynomial;
 mod radial;
 mod random_features;
@@ -13,14 +16,17 @@ mod vector;
 
 pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
+pub use finite_elements::{Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec};
 pub use fourier::{Fourier, FourierKind, FourierSpec};
+pub use pca::{Pca, PcaSpec};
+pub use point_values::{PointValues, PointValuesSpec};
 pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
 pub use radial::{Kernel, Radial, RadialSpec};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
 pub use spec::{BasisSpec, BuildContext, load};
 pub use vector::{FieldBasis, VectorBasis};
 
-use spec::{read_record, write_record};
+use spec::{read_record, read_triangles, write_record, write_triangles};
 
 use crate::data::{Bounds, Points};
 use crate::model_file::Archive;

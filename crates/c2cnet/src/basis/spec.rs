@@ -1,7 +1,7 @@
 //! Bases as users write them, and what is needed to build them.
 
 use super::*;
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -17,6 +17,12 @@ pub enum BasisSpec {
     Fourier(FourierSpec),
     /// Polynomials.
     Polynomial(PolynomialSpec),
+    /// Finite elements on an interval or a triangle mesh.
+    FiniteElements(FiniteElementsSpec),
+    /// One function for each of the data's points.
+    PointValues(PointValuesSpec),
+    /// Principal directions of the training values.
+    Pca(PcaSpec),
 }
 
 /// What a basis may be built from.
@@ -35,7 +41,7 @@ pub struct BuildContext<'a> {
 impl BasisSpec {
     /// Whether the basis is made from training values, so that each component has its own.
     pub fn depends_on_values(&self) -> bool {
-        false
+        matches!(self, BasisSpec::Pca(_))
     }
 
     /// The specification for component `c` of a joint basis: random draws differ between
@@ -61,6 +67,9 @@ impl BasisSpec {
             BasisSpec::Radial(spec) => Arc::new(Radial::new(domain, spec.clone(), context.points)?),
             BasisSpec::Fourier(spec) => Arc::new(Fourier::new(domain, spec.clone())?),
             BasisSpec::Polynomial(spec) => Arc::new(Polynomial::new(domain, spec.clone())?),
+            BasisSpec::FiniteElements(spec) => Arc::new(FiniteElements::new(spec, context)?),
+            BasisSpec::PointValues(_) => Arc::new(PointValues::from_context(context)?),
+            BasisSpec::Pca(spec) => Arc::new(Pca::from_context(spec, context)?),
         })
     }
 }
@@ -76,6 +85,9 @@ pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result
         "radial" => Arc::new(Radial::load(record, archive, name)?),
         "fourier" => Arc::new(Fourier::load(record)?),
         "polynomial" => Arc::new(Polynomial::load(record)?),
+        "finite-elements" => Arc::new(FiniteElements::load(record, archive, name)?),
+        "point-values" => Arc::new(PointValues::load(record, archive, name)?),
+        "pca" => Arc::new(Pca::load(record, archive, name)?),
         _ => {
             return Err(Error::Data(format!(
                 "the model uses the basis family {family:?}, unknown to this version"
@@ -102,4 +114,24 @@ pub(super) fn read_record<S: serde::de::DeserializeOwned>(
         serde_json::from_value(record["domain"].clone()).map_err(damaged)?,
         serde_json::from_value(record["settings"].clone()).map_err(damaged)?,
     ))
+}
+
+/// Stores triangles as `{name}.triangles`, three numbers a column.
+pub(super) fn write_triangles(archive: &mut Archive, name: &str, triangles: &[[usize; 3]]) {
+    let matrix = Mat::from_fn(3, triangles.len(), |k, t| triangles[t][k] as f64);
+    archive.put_matrix(format!("{name}.triangles"), matrix.as_ref());
+}
+
+/// The inverse of [`write_triangles`].
+pub(super) fn read_triangles(archive: &Archive, name: &str) -> Result<Vec<[usize; 3]>> {
+    let matrix = archive.matrix(&format!("{name}.triangles"))?;
+    let whole = |v: f64| v >= 0.0 && v < 2f64.powi(53) && v.fract() == 0.0;
+    if matrix.nrows() != 3 || !(0..matrix.ncols()).all(|t| matrix.col(t).iter().all(|&v| whole(v)))
+    {
+        return Err(Error::Data(format!(
+            "array {name}.triangles of the model does not hold triangles"
+        )));
+    }
+    let column = |t| [0, 1, 2].map(|k| matrix[(k, t)] as usize);
+    Ok((0..matrix.ncols()).map(column).collect())
 }

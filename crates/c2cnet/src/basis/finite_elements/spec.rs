@@ -1,0 +1,109 @@
+//! Finite elements as users write them.
+
+use crate::domain::Polygon;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Settings of a finite-element basis.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `degree` | 1 | of the polynomials on an element | 1, 2 |
+/// | `functions` | | about how many functions; the nearest possible mesh is taken | at least 1 |
+/// | `size` | | length of an element's edges, instead of `functions` | positive |
+/// | `mesh` | `"box"` | where elements come from, see [`MeshSpec`] | |
+/// | `boundary` | `"keep"` | `"remove"` leaves out the functions that belong to the boundary | `keep`, `remove` |
+/// | `slack` | 0 | how far outside the mesh points may lie, in sizes of an element | 0 to 1 |
+///
+/// With a mesh that is given whole (`data`, `nodes`, `triangles`) neither `functions` nor `size`
+/// is allowed; otherwise exactly one is needed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FiniteElementsSpec {
+    /// Degree of the polynomials.
+    #[serde(default)]
+    pub degree: Degree,
+    /// About how many functions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub functions: Option<usize>,
+    /// Length of an element's edges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<f64>,
+    /// Where the elements come from.
+    #[serde(default)]
+    pub mesh: MeshSpec,
+    /// Whether functions of the boundary belong to the basis.
+    #[serde(default)]
+    pub boundary: Boundary,
+    /// How far outside the mesh points may lie, in sizes of an element.
+    #[serde(default)]
+    pub slack: f64,
+}
+
+/// Where the elements come from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum MeshSpec {
+    /// Equal elements on the domain, an interval or a rectangle.
+    #[default]
+    Box,
+    /// The data's own points: all of them on an interval, with the data's triangles in the plane.
+    Data,
+    /// Triangles that fill a polygon with holes.
+    Polygon(Polygon),
+    /// These nodes of an interval.
+    Nodes(Vec<f64>),
+    /// These triangles.
+    Triangles {
+        /// The nodes.
+        nodes: Vec<[f64; 2]>,
+        /// Three nodes a triangle, counted from 0.
+        triangles: Vec<[usize; 3]>,
+    },
+}
+
+/// Whether the functions that belong to nodes (and, for degree 2, edges) of the boundary are kept.
+///
+/// Without them every combination of the functions vanishes on the boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Boundary {
+    /// They are kept.
+    #[default]
+    Keep,
+    /// They are left out.
+    Remove,
+}
+
+/// The degree of the polynomials on an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum Degree {
+    /// 1, with a function a node.
+    #[default]
+    Linear,
+    /// 2, with a function a node and an edge (in one dimension, an element).
+    Quadratic,
+}
+
+impl TryFrom<u8> for Degree {
+    type Error = Error;
+    fn try_from(degree: u8) -> Result<Self> {
+        match degree {
+            1 => Ok(Degree::Linear),
+            2 => Ok(Degree::Quadratic),
+            _ => Err(Error::Config(format!(
+                "finite elements: degree = {degree} must be 1 or 2"
+            ))),
+        }
+    }
+}
+
+impl From<Degree> for u8 {
+    fn from(degree: Degree) -> u8 {
+        match degree {
+            Degree::Linear => 1,
+            Degree::Quadratic => 2,
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Where functions live: intervals, polygons with holes, their meshes, and finding points in them.
+
+mod delaunay;
+mod interval_mesh;
+mod locate;
+mod polygon;
+mod triangulation;
+
+pub use interval_mesh::IntervalMesh;
+pub use locate::Locator;
+pub use polygon::{Polygon, circle_ring, rectangle_ring};
+pub use triangulation::TriangleMesh;
