@@ -14,11 +14,10 @@
 //! to a length $\ell$ and 1,000 in all, and every point asked for is one of them. That keeps the
 //! error of $u$ under $10^{-9}$ of its largest value, far below what any decoder resolves.
 
-use crate::{KernelForm, Problem, RandomField, SquaredExponential};
+use crate::{KernelForm, Problem, RandomField, SquaredExponential, Watcher, make_samples};
 use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::{Error, Result};
 use faer::Mat;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the one-dimensional Darcy problem.
@@ -71,7 +70,7 @@ impl Problem for Darcy1d {
     const DESCRIPTION: &'static str =
         "nonlinear Darcy flow ((0.2 + u^2) u')' = f on (0, 1), u = 0 at both ends; maps f to u";
 
-    fn samples(&self, seed: u64) -> Result<Dataset> {
+    fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
         let intervals = self.points - 1;
         // Every `stride`-th point of the solver's grid is one that was asked for.
@@ -85,20 +84,18 @@ impl Problem for Darcy1d {
         };
         let field = RandomField::new(&grid, |a, b| kernel.at(a, b))?;
         let count = self.n_train + self.n_test;
-        let (f, u): (Vec<Mat<f64>>, Vec<Mat<f64>>) = (0..count.div_ceil(RandomField::BLOCK))
-            .into_par_iter()
-            .map(|b| {
-                let f = field.block(seed, (b * RandomField::BLOCK) as u64);
-                let mut u = Mat::zeros(f.nrows(), f.ncols());
-                for k in 0..f.ncols() {
-                    let column: Vec<f64> = f.col(k).iter().copied().collect();
-                    for (to, from) in u.col_mut(k).iter_mut().zip(solve(&column)) {
-                        *to = from;
-                    }
+        let blocks = make_samples(count.div_ceil(RandomField::BLOCK), watcher, |b| {
+            let f = field.block(seed, (b * RandomField::BLOCK) as u64);
+            let mut u = Mat::zeros(f.nrows(), f.ncols());
+            for k in 0..f.ncols() {
+                let column: Vec<f64> = f.col(k).iter().copied().collect();
+                for (to, from) in u.col_mut(k).iter_mut().zip(solve(&column)) {
+                    *to = from;
                 }
-                (self.thin(&f, stride), self.thin(&u, stride))
-            })
-            .unzip();
+            }
+            Ok((self.thin(&f, stride), self.thin(&u, stride)))
+        })?;
+        let (f, u): (Vec<Mat<f64>>, Vec<Mat<f64>>) = blocks.into_iter().unzip();
         let gather = |blocks: &[Mat<f64>]| {
             let mut all = Mat::zeros(self.points, count);
             for k in 0..count {

@@ -1,6 +1,6 @@
 //! What a problem is, and the list of them.
 
-use crate::Darcy1d;
+use crate::{Darcy1d, Unwatched, Watcher};
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
 use serde::Serialize;
@@ -21,15 +21,15 @@ pub trait Problem: Default + Serialize + DeserializeOwned {
     /// in by [`Problem::generate`].
     ///
     /// # Errors
-    /// If a setting is out of range, naming it and the range.
-    fn samples(&self, seed: u64) -> Result<Dataset>;
+    /// If a setting is out of range, naming it and the range, or the watcher asks to stop.
+    fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset>;
 
     /// The samples, with `meta` saying how they were made.
     ///
     /// # Errors
     /// As [`Problem::samples`].
-    fn generate(&self, seed: u64) -> Result<Dataset> {
-        let mut dataset = self.samples(seed)?;
+    fn generate(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
+        let mut dataset = self.samples(seed, watcher)?;
         dataset.meta = json!({
             "problem": Self::NAME,
             "description": Self::DESCRIPTION,
@@ -49,7 +49,7 @@ pub struct AnyProblem {
     /// The equation and what is mapped to what, in one line.
     pub description: &'static str,
     defaults: fn() -> Result<Value>,
-    generate: fn(Value, u64) -> Result<Dataset>,
+    generate: fn(Value, u64, &dyn Watcher) -> Result<Dataset>,
 }
 
 impl AnyProblem {
@@ -58,7 +58,7 @@ impl AnyProblem {
             name: P::NAME,
             description: P::DESCRIPTION,
             defaults: || settings_value(&P::default()),
-            generate: |settings, seed| parse::<P>(settings)?.generate(seed),
+            generate: |settings, seed, watcher| parse::<P>(settings)?.generate(seed, watcher),
         }
     }
 
@@ -74,8 +74,8 @@ impl AnyProblem {
     ///
     /// # Errors
     /// If a setting is unknown, of the wrong type or out of range.
-    pub fn generate(&self, settings: Value, seed: u64) -> Result<Dataset> {
-        (self.generate)(settings, seed)
+    pub fn generate(&self, settings: Value, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
+        (self.generate)(settings, seed, watcher)
     }
 }
 
@@ -91,7 +91,7 @@ pub fn problems() -> Vec<AnyProblem> {
 pub fn generate(name: &str, settings: Value, seed: u64) -> Result<Dataset> {
     let all = problems();
     match all.iter().find(|problem| problem.name == name) {
-        Some(problem) => problem.generate(settings, seed),
+        Some(problem) => problem.generate(settings, seed, &Unwatched),
         None => {
             let names: Vec<&str> = all.iter().map(|problem| problem.name).collect();
             Err(Error::Config(format!(

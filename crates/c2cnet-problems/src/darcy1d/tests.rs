@@ -1,4 +1,5 @@
 use super::*;
+use crate::Unwatched;
 use std::f64::consts::PI;
 
 /// The least-squares slope of $\log e$ over $\log h$.
@@ -135,7 +136,7 @@ fn the_data_are_as_accurate_as_stated() {
         n_test: 0,
         ..Darcy1d::default()
     }
-    .samples(1)
+    .samples(1, &Unwatched)
     .unwrap();
     for k in 0..5 {
         let (f, u) = (
@@ -158,7 +159,7 @@ fn ends_are_zero_and_few_points_lie_on_a_finer_grid() {
         n_test: 1,
         ..Darcy1d::default()
     };
-    let data = coarse.samples(2).unwrap();
+    let data = coarse.samples(2, &Unwatched).unwrap();
     let u = &data.outputs[0].1;
     assert_eq!(u.points_of(0).len(), 41);
     for k in 0..4 {
@@ -170,7 +171,7 @@ fn ends_are_zero_and_few_points_lie_on_a_finer_grid() {
         points: 1601,
         ..coarse
     }
-    .samples(2)
+    .samples(2, &Unwatched)
     .unwrap();
     for k in 0..4 {
         let thinned: Vec<f64> = fine.outputs[0]
@@ -204,7 +205,7 @@ fn the_same_bytes_on_any_number_of_threads_and_for_any_number_of_samples() {
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| problem.samples(42).unwrap())
+        pool.install(|| problem.samples(42, &Unwatched).unwrap())
     };
     let reference = on(1, &problem);
     for threads in [2, 4] {
@@ -222,5 +223,5 @@ fn the_same_bytes_on_any_number_of_threads_and_for_any_number_of_samples() {
         let common = 77.min(n_train + n_test);
         assert!(bytes_of(&other, common) == bytes_of(&reference, common));
     }
-    assert!(bytes_of(&problem.samples(43).unwrap(), 1) != bytes_of(&reference, 1));
+    assert!(bytes_of(&problem.samples(43, &Unwatched).unwrap(), 1) != bytes_of(&reference, 1));
 }
