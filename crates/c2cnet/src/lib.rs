@@ -1,4 +1,77 @@
 //! Operator learning in prescribed bases.
+//!
+//! A PDE maps an input function $f$ (a coefficient, a source, an initial condition, sensor
+//! readings) to a solution $u$. From samples of both, this crate learns that map and predicts $u$
+//! at any point:
+//!
+//! ```text
+//! samples ──> encode ──> coefficient map ──> decode ──> fields, errors
+//!  (f at x)   (a in R^m1)    (a -> c)       (u at any y)
+//! ```
+//!
+//! * [`data`]: what was observed where: shared points or each sample's own, several components.
+//! * [`domain`]: intervals, polygons with holes, triangle meshes.
+//! * [`basis`]: functions fixed before training: random features, finite elements, radial,
+//!   Fourier, polynomials; PCA and point values for comparison.
+//! * [`encode`]: coefficients by regularised least squares, and what they cost in stability.
+//! * [`map`]: from input coefficients to output coordinates: linear, kernel.
+//! * [`decode`]: evaluation anywhere, orthonormal coordinates, the smallest error a basis allows.
+//! * [`operator`]: all of it as one model: [`operator::fit`], [`operator::C2CNet`].
+//! * [`metrics`]: errors as the paper defines them.
+//!
+//! # Example
+//!
+//! The antiderivative, learned from 60 functions and evaluated between the sampled points:
+//!
+//! ```
+//! use c2cnet::data::{Dataset, Field, Points};
+//! use c2cnet::operator::{FitConfig, Silent, fit};
+//! use faer::Mat;
+//!
+//! let x = Points::linspace(0.0, 1.0, 50);
+//! let phase = |k: usize| 0.7 * k as f64;
+//! let at = |i: usize| x.point(i)[0];
+//! let f = Mat::from_fn(50, 60, |i, k| (3.0 * at(i) + phase(k)).sin());
+//! let u = Mat::from_fn(50, 60, |i, k| (phase(k).cos() - (3.0 * at(i) + phase(k)).cos()) / 3.0);
+//! let data = Dataset::new(Field::shared(x.clone(), vec![f])?, Field::shared(x, vec![u])?)?;
+//!
+//! let (model, report) = fit(&data, &FitConfig::default(), &Silent)?;
+//! assert!(report.validation.rl2e < 1e-4);
+//!
+//! let between = Points::linspace(0.0, 1.0, 333);
+//! let predicted = &model.predict(&data.inputs, 0, &between)?[0];
+//! let truth = |i: usize, k: usize| {
+//!     let x = between.point(i)[0];
+//!     (phase(k).cos() - (3.0 * x + phase(k)).cos()) / 3.0
+//! };
+//! assert!((predicted[(200, 7)] - truth(200, 7)).abs() < 1e-4);
+//! # Ok::<(), c2cnet::Error>(())
+//! ```
+//!
+//! # Notation
+//!
+//! The method is that of the paper "FB-C2CNet" (fixed-basis coefficient-to-coefficient operator
+//! network). Its letters and the names here:
+//!
+//! | Paper | Meaning | Here |
+//! |---|---|---|
+//! | $M$, $N_{\rm train}$ | training samples | [`data::Dataset::train_indices`] |
+//! | $x_i$, $n_1$ | input points | points of a [`data::Field`] in `inputs` |
+//! | $y_i$, $n_2$ | output points | points of a [`data::Field`] in `outputs` |
+//! | $V_{\rm in}$, $V_{\rm out}$, $\varphi_j$, $\psi_j$ | prescribed spaces and functions | [`basis::Basis`], [`basis::FieldBasis`] |
+//! | $m_1$, $m_2$ | how many functions | `len()` of those |
+//! | $\Phi$, $\Psi$ | evaluation matrices | [`basis::Design`] |
+//! | $\sigma_i$, $U$, $V$ | singular values and vectors of $\Phi$ | [`encode::Spectrum`] |
+//! | $\lambda$ | ridge parameter, normalised by $n_1$ (Section 2) | `lambda` of [`encode::EncoderSpec`] |
+//! | $\sigma_{\rm cut}$ | spectral cut-off | `cut` of [`encode::EncoderSpec`] |
+//! | $E_\lambda$, $\lVert E\rVert_2$ | encoder and its amplification | [`encode::Encoder`] |
+//! | $a$, $b$ | input and output coefficients | columns of matrices; [`decode::FieldDecoder::coefficients`] |
+//! | $N_\theta$ | coefficient map | [`map::CoefficientMap`] |
+//! | $\varepsilon_{\rm out}(u)$ | output projection error, the floor | `floor` of [`operator::EvaluationReport`] |
+//! | $\omega_n$, $M_p$, $R_m$ | windows, partitions, scale | [`basis::RandomFeaturesSpec`] |
+//!
+//! Matrices hold one column a sample. Everything is computed in `f64`. The same seed gives the
+//! same bits on any number of threads of one machine.
 #![warn(missing_docs)]
 
 pub mod basis;
