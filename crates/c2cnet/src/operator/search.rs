@@ -36,6 +36,9 @@ const NEGLIGIBLE_INPUT: f64 = 1e-3;
 /// Input bases judged by the whole operator, at most.
 const FINALISTS: usize = 6;
 
+/// A size that lowers the error by less is no gain; rough fields gain little at each size.
+const GAIN: f64 = 0.95;
+
 /// Validation errors this close are a tie on so few samples.
 const TIE: f64 = 1.05;
 
@@ -219,7 +222,7 @@ fn rank(
                 functions,
                 error,
             });
-            without_gain = if error < 0.8 * best {
+            without_gain = if error < GAIN * best {
                 0
             } else {
                 without_gain + 1
@@ -469,7 +472,7 @@ fn choose_encoder(
         let mut trial = resolved.clone();
         trial.inputs.get_mut(name).expect("resolved before").encoder = Some(encoder);
         if let Ok(error) = judge.error(some, &trial)
-            && error < best.0
+            && error < best.0 / TIE
         {
             best = (error, Some((encoder, cut)));
         }
