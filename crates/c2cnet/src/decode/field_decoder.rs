@@ -286,8 +286,10 @@ impl FieldDecoder {
                 .map(|k| {
                     let (design, values) = local(k).map_err(|e| locate(k, e))?;
                     let c = encode_sample(design.as_ref(), &values, ridge)?;
-                    let fitted = &design * faer::Col::from_fn(c.len(), |i| c[i]);
+                    let column = Mat::from_fn(c.len(), 1, |i, _| c[i]);
+                    let fitted = linalg::mul_seq(design.as_ref(), column.as_ref());
                     let off = fitted
+                        .col(0)
                         .iter()
                         .zip(&values)
                         .map(|(a, b)| (a - b).powi(2))
