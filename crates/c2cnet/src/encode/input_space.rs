@@ -195,7 +195,16 @@ impl FieldEncoder {
             .map(|(part, regularisation)| {
                 let design = part.evaluate(points)?;
                 check_count(design.nrows(), part.len(), Some(*regularisation))?;
-                Ok(Encoder::new(Spectrum::new(design)?, *regularisation))
+                let encoder = Encoder::new(Spectrum::new(design)?, *regularisation);
+                if encoder.rank() == 0 {
+                    return Err(Error::Data(format!(
+                        "the encoder ({regularisation}) keeps none of its {} functions at these {} \
+                         points, so every input would look the same; lower the cut",
+                        part.len(),
+                        points.len()
+                    )));
+                }
+                Ok(encoder)
             })
             .collect::<Result<Vec<_>>>()?;
         let encoders = Arc::new(encoders);
