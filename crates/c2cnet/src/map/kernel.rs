@@ -71,10 +71,13 @@ impl Features {
         let predictions = linalg::mul(linear.weights.as_ref(), a.as_ref());
         let svd = linalg::thin_svd(predictions.as_ref())?;
         let largest = svd.s.first().copied().unwrap_or(0.0);
+        // Predictions that move by no more than rounding of their mean do not move.
+        let mean: f64 = linear.output_mean.iter().map(|v| v * v).sum();
+        let rounding = 1e-13 * (mean * coefficients.ncols() as f64).sqrt();
         let rank = svd
             .s
             .iter()
-            .take_while(|&&s| s > 1e-10 * largest && s > 0.0)
+            .take_while(|&&s| s > 1e-10 * largest && s > rounding)
             .count();
         if rank == 0 {
             return Err(Error::Numerical(
