@@ -230,6 +230,13 @@ fn split(originals: usize, images: usize, config: &FitConfig) -> Split {
     }
 }
 
+/// The data's triangles, if `field` lives on the points that they name: those of the first output.
+fn triangles_on<'a>(data: &'a Dataset, field: &Field) -> Option<&'a [[usize; 3]]> {
+    let points = field.shared_points()?;
+    let named = data.outputs.first()?.1.shared_points()?;
+    (points == named).then_some(data.triangles.as_deref()?)
+}
+
 /// Encoders of all inputs and their concatenated coefficients.
 pub(super) fn fit_inputs(
     train: &Dataset,
@@ -247,7 +254,7 @@ pub(super) fn fit_inputs(
             named.components,
             &domain,
             field,
-            train.triangles.as_deref(),
+            triangles_on(train, field),
             transform,
         )?;
         let spec = settings.encoder.unwrap_or_default();
@@ -274,7 +281,7 @@ pub(super) fn fit_outputs(
             named.components,
             &domain,
             field,
-            train.triangles.as_deref(),
+            triangles_on(train, field),
             Transform::None,
         )?;
         let (decoder, targets) =
