@@ -69,14 +69,23 @@ pub fn fit(
     // One candidate for each transform that the settings leave open.
     let mut best: Option<(Chosen, Encoders, Mat<f64>)> = None;
     let mut candidates = Vec::new();
+    let mut refused = None;
     for transforms in transform_candidates(&train, &resolved) {
         check_cancelled(observer)?;
         let clock = Instant::now();
         let logged = transforms.iter().any(|t| t.takes_log());
         let suffix = if logged { " with log input" } else { "" };
         observer.step(&format!("encoding inputs{suffix}"));
-        let (inputs, coefficients) = fit_inputs(&train, &resolved, &transforms)?;
+        // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
+        let encoded = fit_inputs(&train, &resolved, &transforms);
         seconds.encoding += clock.elapsed().as_secs_f64();
+        let (inputs, coefficients) = match encoded {
+            Ok(encoded) => encoded,
+            Err(e) => {
+                refused.get_or_insert(e);
+                continue;
+            }
+        };
         let clock = Instant::now();
         observer.step(&format!("choosing the coefficient map{suffix}"));
         let chosen = auto_map::choose(
@@ -98,7 +107,9 @@ pub fn fit(
             best = Some((chosen, inputs, coefficients));
         }
     }
-    let (chosen, inputs, coefficients) = best.expect("at least one candidate");
+    let Some((chosen, inputs, coefficients)) = best else {
+        return Err(refused.expect("a candidate is chosen or refused"));
+    };
     for (name, encoder) in &inputs {
         choices.push(format!(
             "input{}: {}; {}{}",
