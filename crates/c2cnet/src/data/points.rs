@@ -180,6 +180,15 @@ impl Bounds {
         self.0[k][1] - self.0[k][0]
     }
 
+    /// The box with each side longer by `fraction` of it at either end.
+    pub fn widened(&self, fraction: f64) -> Bounds {
+        let widen = |&[lower, upper]: &[f64; 2]| {
+            let room = fraction * (upper - lower);
+            [lower - room, upper + room]
+        };
+        Bounds(self.0.iter().map(widen).collect())
+    }
+
     /// The smallest box that holds both.
     pub fn union(&self, other: &Bounds) -> Bounds {
         Bounds(

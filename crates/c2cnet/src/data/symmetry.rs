@@ -5,6 +5,9 @@ use crate::{Error, Result, linalg};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
+/// How far a point may lie from the image of its partner, as a part of the side.
+const ROOM: f64 = 1e-7;
+
 /// Symmetries of the domain under which the operator is known to commute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -112,15 +115,35 @@ impl Symmetries {
                 .map(|k| (p[k] - bounds.lower(k)) / bounds.width(k).max(f64::MIN_POSITIVE))
                 .collect()
         };
-        // Rounded to a grid much finer than any point set, so that images find their partners.
-        let key = |t: &[f64]| -> Vec<i64> { t.iter().map(|v| (v * 1e7).round() as i64).collect() };
-        let index: HashMap<Vec<i64>, usize> = (0..points.len())
-            .map(|i| (key(&unit(points.point(i))), i))
-            .collect();
+        let units: Vec<Vec<f64>> = points.iter().map(unit).collect();
+        // Cells as wide as the room for rounding: the partner of an image lies in its cell or beside.
+        let cell =
+            |t: &[f64]| -> Vec<i64> { t.iter().map(|v| (v / ROOM).floor() as i64).collect() };
+        let mut cells: HashMap<Vec<i64>, Vec<usize>> = HashMap::new();
+        for (i, t) in units.iter().enumerate() {
+            cells.entry(cell(t)).or_default().push(i);
+        }
+        let partner = |t: &[f64]| {
+            let centre = cell(t);
+            let away = |i: usize| {
+                let off = units[i].iter().zip(t).map(|(a, b)| (a - b).abs());
+                off.fold(0.0, f64::max)
+            };
+            (0..3usize.pow(dim as u32))
+                .flat_map(|m| {
+                    let beside = (0..dim as u32)
+                        .map(|k| centre[k as usize] + (m / 3usize.pow(k) % 3) as i64 - 1);
+                    cells.get(&beside.collect::<Vec<_>>()).into_iter().flatten()
+                })
+                .copied()
+                .filter(|&i| away(i) <= ROOM)
+                .min_by(|&i, &j| away(i).total_cmp(&away(j)).then(i.cmp(&j)))
+        };
         points
             .iter()
-            .map(|p| {
-                index.get(&key(&self.image(g, &unit(p)))).copied().ok_or_else(|| {
+            .zip(&units)
+            .map(|(p, t)| {
+                partner(&self.image(g, t)).ok_or_else(|| {
                     Error::Data(format!(
                         "point {p:?} has no image among the points under the symmetries asked for; \
                          the points must be symmetric too"

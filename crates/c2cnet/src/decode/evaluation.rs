@@ -3,7 +3,7 @@
 use super::FieldDecoder;
 use crate::data::{Field, Observations, Points};
 use crate::encode::stack_components;
-use crate::{Result, linalg};
+use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -41,8 +41,15 @@ impl Evaluation {
     /// Prepares the comparison of predictions by `decoder` with `field`.
     ///
     /// # Errors
-    /// If the field's points do not fit the decoder's basis.
+    /// If the field has other components, or its points do not fit the decoder's basis.
     pub fn new(decoder: &FieldDecoder, field: &Field) -> Result<Self> {
+        if field.components() != decoder.basis().components() {
+            return Err(Error::shape(
+                "output",
+                format!("{} components", decoder.basis().components()),
+                format!("{}", field.components()),
+            ));
+        }
         let bits = |p: &[f64]| p.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         let fitted: HashSet<Vec<u64>> = decoder
             .fitted_points()
@@ -81,7 +88,9 @@ impl Evaluation {
                 .enumerate()
                 .map(|(k, sample)| {
                     let n = sample.points.len();
-                    let retained = decoder.retained(&sample.points)?;
+                    let retained = decoder
+                        .retained(&sample.points)
+                        .map_err(|e| Error::Data(format!("output sample {k}: {e}")))?;
                     let unseen = unseen_rows(&sample.points);
                     let stacked: Vec<Mat<f64>> = decoder
                         .basis()

@@ -244,7 +244,12 @@ impl FieldDecoder {
         for (part, range) in basis.ranges() {
             let reference = reference_points(samples, 8 * part.len().max(250), seed);
             let spectrum = Spectrum::new(part.evaluate(&reference)?)?;
-            let largest = spectrum.singular_values().first().copied().unwrap_or(0.0);
+            let Some(&largest) = spectrum.singular_values().first() else {
+                return Err(Error::Data(format!(
+                    "all {} output functions are zero at the output points of all samples",
+                    part.len()
+                )));
+            };
             let rank = spectrum.rank_above(cut.unwrap_or(1e-6) * largest).max(1);
             let spectrum = spectrum.truncated(rank);
             let scale = (reference.len() as f64 / mean_count).sqrt();
@@ -281,8 +286,10 @@ impl FieldDecoder {
                 .map(|k| {
                     let (design, values) = local(k).map_err(|e| locate(k, e))?;
                     let c = encode_sample(design.as_ref(), &values, ridge)?;
-                    let fitted = &design * faer::Col::from_fn(c.len(), |i| c[i]);
+                    let column = Mat::from_fn(c.len(), 1, |i, _| c[i]);
+                    let fitted = linalg::mul_seq(design.as_ref(), column.as_ref());
                     let off = fitted
+                        .col(0)
                         .iter()
                         .zip(&values)
                         .map(|(a, b)| (a - b).powi(2))

@@ -86,6 +86,11 @@ impl EncoderSpec {
                 return bad(format!("{name} = {v} must be a number at least 0"));
             }
         }
+        if let Some(v) = self.relative_cut
+            && v > 1.0
+        {
+            return bad(format!("relative_cut = {v} must lie between 0 and 1"));
+        }
         match (self.method, self.lambda, self.cut, self.relative_cut) {
             (Method::Ridge, lambda, None, None) => {
                 Ok(lambda.map(|lambda| Regularisation::Ridge { lambda }))

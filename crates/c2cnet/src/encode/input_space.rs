@@ -37,8 +37,9 @@ impl Transform {
     }
 }
 
-/// Added to standard deviations, so that a coefficient that never moves stays finite.
-const STANDARD_EPSILON: f64 = 1e-12;
+/// Deviations below this part of a coefficient's size are rounding: such a coefficient does not
+/// move and is only centred.
+const STILL: f64 = 1e-12;
 
 /// The encoder of one input field: basis, regularisation of each part, transform.
 #[derive(Debug)]
@@ -117,7 +118,11 @@ impl FieldEncoder {
             for k in 0..coefficients.ncols() {
                 let column = coefficients.col_mut(k).iter_mut();
                 for (v, (m, s)) in column.zip(mean.iter().zip(deviation)) {
-                    *v = (*v - m) / (s + STANDARD_EPSILON);
+                    *v = if *s > STILL * m.abs() {
+                        (*v - m) / s
+                    } else {
+                        0.0
+                    };
                 }
             }
         }
@@ -195,7 +200,16 @@ impl FieldEncoder {
             .map(|(part, regularisation)| {
                 let design = part.evaluate(points)?;
                 check_count(design.nrows(), part.len(), Some(*regularisation))?;
-                Ok(Encoder::new(Spectrum::new(design)?, *regularisation))
+                let encoder = Encoder::new(Spectrum::new(design)?, *regularisation);
+                if encoder.rank() == 0 {
+                    return Err(Error::Data(format!(
+                        "the encoder ({regularisation}) keeps none of its {} functions at these {} \
+                         points, so every input would look the same; lower the cut",
+                        part.len(),
+                        points.len()
+                    )));
+                }
+                Ok(encoder)
             })
             .collect::<Result<Vec<_>>>()?;
         let encoders = Arc::new(encoders);

@@ -89,7 +89,10 @@ impl Features {
             .first()
             .copied()
             .unwrap_or(0.0);
-        if effect == 0.0 || spread == 0.0 {
+        // Predictions that move by no more than rounding of their mean do not move.
+        let mean: f64 = linear.output_mean.iter().map(|v| v * v).sum();
+        let rounding = 1e-13 * (mean * coefficients.ncols() as f64).sqrt();
+        if effect <= rounding || spread == 0.0 {
             return Err(Error::Numerical(
                 "the linear map predicts the same output for every input; a kernel map has nothing to weigh \
                  (are the outputs constant, or do inputs and outputs belong together?)"

@@ -71,7 +71,7 @@ impl Default for FitConfig {
 /// | `components` | `separate` | how components share coefficients | `separate`, `joint` |
 /// | `encoder` | ridge, by GCV | the regularised least squares | see [`EncoderSpec`] |
 /// | `transform` | `auto` | what happens to values and coefficients | `auto`, `none`, `log`, `standardise`, `log-standardise` |
-/// | `domain` | the points' bounding box | where points may lie | one `[lower, upper]` an axis |
+/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputConfig {
@@ -97,7 +97,7 @@ pub struct InputConfig {
 /// | `bases` | | one basis for each component | as many as components |
 /// | `components` | `separate` | how components share coefficients | `separate`, `joint` |
 /// | `cut` | by withheld points | relative cut of the decoder's singular values | 0 to 1 |
-/// | `domain` | the points' bounding box | where points may lie | one `[lower, upper]` an axis |
+/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputConfig {

@@ -69,14 +69,23 @@ pub fn fit(
     // One candidate for each transform that the settings leave open.
     let mut best: Option<(Chosen, Encoders, Mat<f64>)> = None;
     let mut candidates = Vec::new();
+    let mut refused = None;
     for transforms in transform_candidates(&train, &resolved) {
         check_cancelled(observer)?;
         let clock = Instant::now();
         let logged = transforms.iter().any(|t| t.takes_log());
         let suffix = if logged { " with log input" } else { "" };
         observer.step(&format!("encoding inputs{suffix}"));
-        let (inputs, coefficients) = fit_inputs(&train, &resolved, &transforms)?;
+        // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
+        let encoded = fit_inputs(&train, &resolved, &transforms);
         seconds.encoding += clock.elapsed().as_secs_f64();
+        let (inputs, coefficients) = match encoded {
+            Ok(encoded) => encoded,
+            Err(e) => {
+                refused.get_or_insert(e);
+                continue;
+            }
+        };
         let clock = Instant::now();
         observer.step(&format!("choosing the coefficient map{suffix}"));
         let chosen = auto_map::choose(
@@ -98,7 +107,9 @@ pub fn fit(
             best = Some((chosen, inputs, coefficients));
         }
     }
-    let (chosen, inputs, coefficients) = best.expect("at least one candidate");
+    let Some((chosen, inputs, coefficients)) = best else {
+        return Err(refused.expect("a candidate is chosen or refused"));
+    };
     for (name, encoder) in &inputs {
         choices.push(format!(
             "input{}: {}; {}{}",
@@ -230,6 +241,13 @@ pub(super) fn split(originals: usize, images: usize, config: &FitConfig) -> Spli
     }
 }
 
+/// The data's triangles, if `field` lives on the points that they name: those of the first output.
+fn triangles_on<'a>(data: &'a Dataset, field: &Field) -> Option<&'a [[usize; 3]]> {
+    let points = field.shared_points()?;
+    let named = data.outputs.first()?.1.shared_points()?;
+    (points == named).then_some(data.triangles.as_deref()?)
+}
+
 /// Encoders of all inputs and their concatenated coefficients.
 pub(super) fn fit_inputs(
     train: &Dataset,
@@ -247,7 +265,7 @@ pub(super) fn fit_inputs(
             named.components,
             &domain,
             field,
-            train.triangles.as_deref(),
+            triangles_on(train, field),
             transform,
         )?;
         let spec = settings.encoder.unwrap_or_default();
@@ -274,7 +292,7 @@ pub(super) fn fit_outputs(
             named.components,
             &domain,
             field,
-            train.triangles.as_deref(),
+            triangles_on(train, field),
             Transform::None,
         )?;
         let (decoder, targets) =

@@ -78,15 +78,28 @@ impl C2CNet {
     /// The output field `output` at `points` from coordinates of all output fields.
     ///
     /// # Errors
-    /// If a point lies outside the output's domain.
+    /// If there is no such output, the coordinates are not as many as the outputs have, or a point
+    /// lies outside the output's domain.
     pub fn decode(
         &self,
         coordinates: MatRef<'_, f64>,
         output: usize,
         points: &Points,
     ) -> Result<Vec<Mat<f64>>> {
+        let Some((_, decoder)) = self.outputs.get(output) else {
+            return Err(Error::Data(format!(
+                "there is no output {output}; the model has {}, counted from 0",
+                self.outputs.len()
+            )));
+        };
+        if coordinates.nrows() != self.map.outputs() {
+            return Err(Error::shape(
+                "coordinates",
+                format!("{} of all outputs a sample", self.map.outputs()),
+                format!("{}", coordinates.nrows()),
+            ));
+        }
         let start = self.outputs[..output].iter().map(|(_, d)| d.rank()).sum();
-        let decoder = &self.outputs[output].1;
         decoder.decode(coordinates.subrows(start, decoder.rank()), points)
     }
 
@@ -211,6 +224,15 @@ pub(super) fn encode_fields(
         .iter()
         .map(|(name, encoder)| encoder.encode(field_named(fields, name, "input")?))
         .collect::<Result<Vec<_>>>()?;
+    for ((name, _), part) in encoders.iter().zip(&parts) {
+        if part.ncols() != parts[0].ncols() {
+            return Err(Error::shape(
+                format!("input {name:?}"),
+                format!("{} samples, as the first input", parts[0].ncols()),
+                format!("{}", part.ncols()),
+            ));
+        }
+    }
     Ok(stack(&parts))
 }
 

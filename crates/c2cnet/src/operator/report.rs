@@ -56,7 +56,8 @@ pub struct EvaluationReport {
 /// How a fit went.
 #[derive(Debug, Clone, Serialize)]
 pub struct FitReport {
-    /// Errors on held-out training samples of the same choices fitted without them.
+    /// Errors on held-out training samples of the same map fitted without them. Bases, encoder and
+    /// output space were settled on all training samples, so a test error may be a little larger.
     pub validation: EvaluationReport,
     /// What was chosen and why, one sentence each.
     pub choices: Vec<String>,

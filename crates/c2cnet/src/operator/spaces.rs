@@ -57,10 +57,15 @@ impl<'a> Named<'a> {
     }
 }
 
+/// Samples at their own points: the next sample's may lie a little outside all seen so far, so the
+/// default domain is wider by this part of each side.
+const SCATTERED_MARGIN: f64 = 0.02;
+
 /// The domain of a field: as given, or the box of its points.
 pub(super) fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
     let points = field.bounding_box();
     match given {
+        None if field.shared_points().is_none() => Ok(points.widened(SCATTERED_MARGIN)),
         None => Ok(points),
         Some(domain) if domain.dim() != points.dim() => Err(Error::Config(format!(
             "domain {domain} has {} sides, the points have {} dimensions",

@@ -114,8 +114,8 @@ impl FiniteElements {
                 }
                 let triangles = context.triangles.ok_or_else(|| {
                     Error::Config(
-                        "finite elements: mesh = \"data\" needs `triangles` in the data; \
-                         add them, or give a polygon or a box"
+                        "finite elements: mesh = \"data\" needs `triangles` in the data, on the very \
+                         points of this field; add them, or give a polygon or a box"
                             .into(),
                     )
                 })?;

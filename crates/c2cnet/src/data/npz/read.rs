@@ -67,6 +67,10 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
                 ),
             ));
         }
+    }
+    // Only then, because a misspelt key of values leaves its points unused.
+    for key in &npz.keys {
+        let (stem, name) = split_key(key);
         // Output points without output values are where to predict.
         let values = if stem.starts_with('x') { "f" } else { "u" };
         let may_miss = values == "u" && !npz.keys.iter().any(|k| split_key(k).0 == "u");
