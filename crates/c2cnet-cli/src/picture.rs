@@ -58,7 +58,7 @@ pub fn input_of(data: &Dataset, k: usize) -> Option<(Vec<f64>, Vec<f64>)> {
 /// # Errors
 /// If the points have more than two dimensions.
 pub fn draw(title: &str, rows: &[Shown], triangles: Option<&[[usize; 3]]>) -> Result<Figure> {
-    let mut figure = Figure::new(title);
+    let mut figure = Figure::new(title).shared_legend();
     for row in rows {
         figure = match row.points.dim() {
             1 => curves(figure, row),

@@ -72,8 +72,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let train = data.train_indices().len();
     let test = data.select(&data.test_indices());
     say(format_args!(
-        "   {} at {}: {train} train, {} are kept apart to test.\n   wrote {}\n",
-        counted(data.samples(), "pair of functions"),
+        "   {} of functions at {}: {train} train, {} are kept apart to test.\n   wrote {}\n",
+        counted(data.samples(), "pair"),
         counted(data.outputs[0].1.points_of(0).len(), "point"),
         data.samples() - train,
         data_file.display()
@@ -104,9 +104,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let errors = model.evaluate(&test)?;
     say(report::table(&errors, false))?;
     say(format_args!(
-        "   Read it so: RL2E is the size of the error as a part of the size of the solution. A\n   \
-         model that ignores its input has {}, a linear one {}, this one {}; whatever the\n   \
-         map, the basis of the output allows no less than the floor, {}.\n",
+        "   Read it so: RL2E is the size of the error as a part of the size of the solution. A model\n   \
+         that ignores its input has {}, a linear one {}, this one {}. Whatever the\n   \
+         map, the output's basis allows no less than the floor, {}.\n",
         error(errors.mean_rl2e),
         error(errors.linear_rl2e),
         error(errors.rl2e),
@@ -118,7 +118,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Some(fine) => finer(&model, &data, fine)?,
         None => coarse(&model, &test, &errors.relative)?,
     };
-    let title = format!("{}: test samples", problem.name);
+    let title = format!(
+        "{}: test samples predicted at {} from inputs at {}",
+        problem.name,
+        counted(rows[0].points.len(), "point"),
+        data.inputs[0].1.points_of(0).len()
+    );
     let figure = picture::draw(&title, &rows, data.triangles.as_deref())?;
     output_path::write(&picture_file, &figure.to_svg())?;
     say(format_args!(
@@ -200,10 +205,10 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
         })
         .collect();
     say(format_args!(
-        "   The model is a function of position: from the inputs at {} it predicts at {}.\n   \
-         At those {} between the data's, the RL2E is {}: as good as on them.",
+        "   The model is a function of position: from inputs at {} points it predicts at {}.\n   \
+         At the {} points between the data's own, where nothing was given, its RL2E is {}.",
         inputs.inputs[0].1.points_of(0).len(),
-        counted(points.len(), "point"),
+        points.len(),
         between.len(),
         error(each.iter().sum::<f64>() / each.len() as f64)
     ))?;

@@ -96,7 +96,7 @@ fn list(as_json: bool) -> anyhow::Result<()> {
         let mut table = Table::default();
         if let Value::Object(settings) = problem.defaults()? {
             for (key, value) in settings {
-                table.row([format!("{key}"), value.to_string()]);
+                table.row([key, value.to_string()]);
             }
         }
         say("  settings and their defaults, for --set:")?;
