@@ -57,3 +57,13 @@ pub fn relative(error_squared: f64, norm_squared: f64) -> f64 {
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
+
+/// The mean over samples of [`relative`].
+pub fn mean_relative(errors_squared: &[f64], norms_squared: &[f64]) -> f64 {
+    let each: Vec<f64> = errors_squared
+        .iter()
+        .zip(norms_squared)
+        .map(|(&e, &n)| relative(e, n))
+        .collect();
+    mean(&each)
+}

@@ -6,7 +6,7 @@ use crate::data::{Field, Observations, Points, Scattered};
 use crate::encode::{
     EncoderSpec, Regularisation, Spectrum, choose, encode_sample, stack_components,
 };
-use crate::metrics::{mean, relative};
+use crate::metrics::{mean_relative, relative};
 use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -33,6 +33,9 @@ pub struct Targets {
     pub outside_squared: Vec<f64>,
     /// $\|u\|^2$ at the fitted points.
     pub norm_squared: Vec<f64>,
+    /// The mean relative error, at points kept out of the fit, of the best approximation at the
+    /// others; judged on some of the samples, `None` if no point was kept out.
+    pub withheld_floor: Option<f64>,
 }
 
 impl Targets {
@@ -55,13 +58,7 @@ impl Targets {
 
     /// The floor: the mean relative error of perfect coordinates.
     pub fn floor(&self) -> f64 {
-        let each: Vec<f64> = self
-            .outside_squared
-            .iter()
-            .zip(&self.norm_squared)
-            .map(|(&o, &n)| relative(o, n))
-            .collect();
-        mean(&each)
+        mean_relative(&self.outside_squared, &self.norm_squared)
     }
 
     /// The targets of several fields as one.
@@ -72,6 +69,11 @@ impl Targets {
             coordinates: Mat::zeros(rows, samples),
             outside_squared: vec![0.0; samples],
             norm_squared: vec![0.0; samples],
+            // Of several parts the worst tells.
+            withheld_floor: parts
+                .iter()
+                .filter_map(|p| p.withheld_floor)
+                .reduce(f64::max),
         };
         let mut start = 0;
         for part in parts {
@@ -96,6 +98,7 @@ impl Targets {
             coordinates: linalg::select_columns(self.coordinates.as_ref(), indices),
             outside_squared: pick(&self.outside_squared),
             norm_squared: pick(&self.norm_squared),
+            withheld_floor: self.withheld_floor,
         }
     }
 }
@@ -182,12 +185,8 @@ impl FieldDecoder {
                     part.len()
                 )));
             }
-            let rank = match cut {
-                Some(cut) => spectrum
-                    .rank_above(cut * spectrum.singular_values()[0])
-                    .max(1),
-                None => choose_rank(&spectrum, between.as_ref(), stacked.as_ref(), &rows),
-            };
+            let (rank, withheld_floor) =
+                choose_rank(&spectrum, between.as_ref(), stacked.as_ref(), &rows, cut);
             let spectrum = spectrum.truncated(rank);
             transforms.push(inverse_transform(&spectrum, part.len()));
             let coordinates = spectrum.project(stacked.as_ref());
@@ -204,6 +203,7 @@ impl FieldDecoder {
                 coordinates,
                 outside_squared,
                 norm_squared,
+                withheld_floor,
             });
         }
         let fitted: Vec<usize> = (0..n).filter(|&i| !skip[i]).collect();
@@ -294,6 +294,7 @@ impl FieldDecoder {
                 coordinates: Mat::from_fn(rank, samples.len(), |i, k| fits[k].0[i]),
                 outside_squared: fits.iter().map(|f| f.1).collect(),
                 norm_squared: fits.iter().map(|f| f.2).collect(),
+                withheld_floor: None,
             });
             transforms.push(transform);
         }
@@ -418,17 +419,20 @@ fn inverse_transform(spectrum: &Spectrum, functions: usize) -> Mat<f64> {
     transform
 }
 
-/// The rank whose projection from the fitted points errs least at the withheld `rows`; the
-/// smallest within 2% of the best, because small singular values oscillate between points.
+/// The rank above `cut`, or else the one whose projection from the fitted points errs least at the
+/// withheld `rows` (the smallest within 2% of the best, because small singular values oscillate
+/// between points), and its error there.
 fn choose_rank(
     spectrum: &Spectrum,
     between: MatRef<'_, f64>,
     values: MatRef<'_, f64>,
     rows: &[usize],
-) -> usize {
+    cut: Option<f64>,
+) -> (usize, Option<f64>) {
     let sigma = spectrum.singular_values();
+    let rank_at = |cut: f64| spectrum.rank_above(cut * sigma[0]).max(1);
     if rows.is_empty() {
-        return spectrum.rank_above(DEFAULT_CUT * sigma[0]).max(1);
+        return (rank_at(cut.unwrap_or(DEFAULT_CUT)), None);
     }
     let samples = values.ncols().min(CUT_SAMPLES);
     let values = values.subcols(0, samples);
@@ -439,9 +443,10 @@ fn choose_rank(
     );
     let truth = linalg::select_rows(values, rows);
     let norms = linalg::column_norms_squared(truth.as_ref());
-    let mut ranks: Vec<usize> = (2..=13)
-        .map(|k| spectrum.rank_above(10f64.powi(-k) * sigma[0]).max(1))
-        .collect();
+    let mut ranks: Vec<usize> = match cut {
+        Some(cut) => vec![rank_at(cut)],
+        None => (2..=13).map(|k| rank_at(10f64.powi(-k))).collect(),
+    };
     ranks.dedup();
     let errors: Vec<f64> = ranks
         .iter()
@@ -451,17 +456,12 @@ fn choose_rank(
                 coordinates.as_ref().subrows(0, r),
             );
             let off = linalg::column_norms_squared((fitted - &truth).as_ref());
-            let each: Vec<f64> = off
-                .iter()
-                .zip(&norms)
-                .map(|(&e, &n)| relative(e, n))
-                .collect();
-            mean(&each)
+            mean_relative(&off, &norms)
         })
         .collect();
     let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
     let chosen = errors.iter().position(|&e| e <= 1.02 * best).unwrap_or(0);
-    ranks[chosen]
+    (ranks[chosen], Some(errors[chosen]))
 }
 
 /// Up to `count` points drawn from those of all samples.

@@ -1,7 +1,8 @@
 //! Relevance-weighted kernel regression in closed form.
 //!
-//! 1. Fit the linear map; $z = V^\top W(a - \bar a)$ with $V$ the principal axes of its training
-//!    predictions: input directions weighed by their effect on the output.
+//! 1. Fit the linear map; $z = V^\top W_\delta(a - \bar a)$, where $W_\delta$ is the linear map with a
+//!    small multiple of the identity below it and $V$ are the principal axes of its training
+//!    predictions: input directions weighed by their effect on the output, none dropped.
 //! 2. Rescale each $z_i$ by $\mathrm{std}(z_i)^{p-1}$ and all by one factor, so that the mean
 //!    training norm is 1.
 //! 3. Kernel ridge regression from $z$ to the centred coordinates, $\alpha = (K+\nu I)^{-1}C^\top$.
@@ -59,6 +60,12 @@ pub struct Features {
     input_mean: Vec<f64>,
 }
 
+/// The smallest weight of an input direction, as a part of the largest. The linear map of a
+/// nonlinear operator is a noisy guide: a direction it drops could never come back, so all are
+/// kept at this weight at least and the re-weighting decides. On 1D Darcy this lowers the
+/// validation error by a quarter (0 to 1e-2 were tried, 1e-4 to 1e-2 are alike).
+const WEIGHT_FLOOR: f64 = 1e-3;
+
 impl Features {
     /// Steps 1 and 2.
     pub(super) fn from_linear(
@@ -68,28 +75,43 @@ impl Features {
     ) -> Result<Self> {
         let mut a = coefficients.to_owned();
         linalg::subtract_from_columns(&mut a, &linear.input_mean);
-        let predictions = linalg::mul(linear.weights.as_ref(), a.as_ref());
-        let svd = linalg::thin_svd(predictions.as_ref())?;
-        let largest = svd.s.first().copied().unwrap_or(0.0);
-        let rank = svd
+        let inputs = linalg::thin_svd(a.as_ref())?;
+        let spread = inputs.s.first().copied().unwrap_or(0.0);
+        let kept = inputs.s.iter().take_while(|&&s| s > 1e-14 * spread).count();
+        // P S: the inputs in few columns, with the same singular values and axes.
+        let mut axes = inputs.u.as_ref().subcols(0, kept).to_owned();
+        for (j, s) in inputs.s[..kept].iter().enumerate() {
+            axes.col_mut(j).iter_mut().for_each(|v| *v *= s);
+        }
+        let effects = linalg::mul(linear.weights.as_ref(), axes.as_ref());
+        let effect = linalg::thin_svd(effects.as_ref())?
             .s
-            .iter()
-            .take_while(|&&s| s > 1e-10 * largest && s > 0.0)
-            .count();
-        if rank == 0 {
+            .first()
+            .copied()
+            .unwrap_or(0.0);
+        if effect == 0.0 || spread == 0.0 {
             return Err(Error::Numerical(
                 "the linear map predicts the same output for every input; a kernel map has nothing to weigh \
                  (are the outputs constant, or do inputs and outputs belong together?)"
                     .into(),
             ));
         }
+        let floor = WEIGHT_FLOOR * effect / spread;
+        let (r, m) = linear.weights.shape();
+        let stacked = Mat::from_fn(r + m, m, |i, j| match i {
+            i if i < r => linear.weights[(i, j)],
+            i if i - r == j => floor,
+            _ => 0.0,
+        });
+        let svd = linalg::thin_svd(linalg::mul(stacked.as_ref(), axes.as_ref()).as_ref())?;
+        let rank = svd.s.iter().take_while(|&&s| s > 1e-10 * svd.s[0]).count();
         let mut transform = linalg::mul(
             svd.u.as_ref().subcols(0, rank).transpose(),
-            linear.weights.as_ref(),
+            stacked.as_ref(),
         );
         // Only ratios of deviations matter: the common factor is settled below.
         for i in 0..rank {
-            let weight = (svd.s[i] / largest).powf(exponent - 1.0);
+            let weight = (svd.s[i] / svd.s[0]).powf(exponent - 1.0);
             for j in 0..transform.ncols() {
                 transform[(i, j)] *= weight;
             }

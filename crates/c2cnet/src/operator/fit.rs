@@ -216,7 +216,7 @@ fn check_names(config: &FitConfig, data: &Dataset) -> Result<()> {
 
 /// A seeded split of the original samples; images of a sample under symmetries stay on its side,
 /// and only originals judge.
-fn split(originals: usize, images: usize, config: &FitConfig) -> Split {
+pub(super) fn split(originals: usize, images: usize, config: &FitConfig) -> Split {
     let mut order: Vec<usize> = (0..originals).collect();
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(config.seed ^ 0x5a5a);
     order.shuffle(&mut rng);

@@ -1,6 +1,7 @@
 //! The whole operator: encoder, coefficient map, decoder.
 
 mod auto_map;
+mod candidates;
 mod config;
 mod fit;
 mod model;

@@ -5,7 +5,7 @@ use crate::data::{Dataset, Field, Points};
 use crate::decode::{Evaluation, FieldDecoder};
 use crate::encode::FieldEncoder;
 use crate::map::{self, CoefficientMap, LinearMap};
-use crate::metrics::{Errors, mean, relative};
+use crate::metrics::{Errors, mean_relative};
 use crate::model_file::{Archive, FORMAT_VERSION};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
@@ -312,23 +312,19 @@ pub(super) fn evaluate_maps(
         start += decoder.rank();
     }
     let all = Errors::new(&errors, &norms, &counts);
-    let rl2e = |e: &[f64], n: &[f64]| {
-        let each: Vec<f64> = e.iter().zip(n).map(|(&e, &n)| relative(e, n)).collect();
-        mean(&each)
-    };
     let (worst_sample, worst_rl2e) = all.worst();
     let values: usize = counts.iter().sum();
     Ok(EvaluationReport {
         rl2e: all.rl2e,
         mse: all.mse,
-        floor: rl2e(&floors, &norms),
+        floor: mean_relative(&floors, &norms),
         worst_rl2e,
         worst_sample,
-        mean_rl2e: rl2e(&mean_errors, &norms),
-        linear_rl2e: rl2e(&linear_errors, &norms),
-        withheld_rl2e: any_unseen.then(|| rl2e(&unseen_errors, &unseen_norms)),
+        mean_rl2e: mean_relative(&mean_errors, &norms),
+        linear_rl2e: mean_relative(&linear_errors, &norms),
+        withheld_rl2e: any_unseen.then(|| mean_relative(&unseen_errors, &unseen_norms)),
         withheld_floor: (any_unseen && unseen_floor_known)
-            .then(|| rl2e(&unseen_floors, &unseen_norms)),
+            .then(|| mean_relative(&unseen_floors, &unseen_norms)),
         rms: (norms.iter().sum::<f64>() / values as f64).sqrt(),
         n_samples: samples,
         relative: all.relative,

@@ -1,0 +1,96 @@
+//! The families and sizes among which bases are searched.
+
+use crate::basis::{
+    Activation, BasisSpec, Boundary, Coordinates, Degree, FiniteElementsSpec, FourierKind,
+    FourierSpec, MeshSpec, PolynomialKind, PolynomialSpec, RandomFeaturesSpec,
+};
+use crate::data::Bounds;
+
+/// A family of bases with everything but the size settled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Family {
+    Fourier(FourierKind),
+    Legendre,
+    /// Local random features with this scale $R_m$.
+    RandomFeatures(f64),
+    /// Quadratic elements on a structured mesh of the box.
+    Elements,
+}
+
+/// The families that make sense in `dim` dimensions, the cheapest to explain first.
+pub(super) fn families(dim: usize, irregular: bool) -> Vec<Family> {
+    let mut list = vec![
+        Family::Fourier(FourierKind::Cosine),
+        Family::Fourier(FourierKind::Sine),
+        Family::Fourier(FourierKind::Periodic),
+        Family::Legendre,
+        Family::RandomFeatures(3.0),
+    ];
+    if dim > 1 {
+        list.push(Family::RandomFeatures(1.0));
+    }
+    // Elements of a box that the domain does not fill would hang in the air.
+    if dim <= 2 && !irregular {
+        list.push(Family::Elements);
+    }
+    list
+}
+
+impl Family {
+    /// Sizes to try, growing, at most `largest`.
+    pub(super) fn sizes(largest: usize) -> Vec<usize> {
+        let mut sizes: Vec<usize> = [
+            8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 400, 576, 784, 1024, 1600, 2048, 3072,
+            4096,
+        ]
+        .into_iter()
+        .filter(|&s| s <= largest)
+        .collect();
+        if sizes.is_empty() {
+            sizes.push(largest);
+        }
+        sizes
+    }
+
+    /// The specification with about `size` functions, if the family has one.
+    pub(super) fn spec(self, domain: &Bounds, size: usize, seed: u64) -> Option<BasisSpec> {
+        let dim = domain.dim();
+        Some(match self {
+            Family::Fourier(kind) => BasisSpec::Fourier(FourierSpec {
+                kind,
+                modes: None,
+                functions: Some(size),
+            }),
+            Family::Legendre => BasisSpec::Polynomial(PolynomialSpec {
+                kind: PolynomialKind::Legendre,
+                degrees: None,
+                total_degree: None,
+                functions: Some(size),
+            }),
+            Family::RandomFeatures(scale) => {
+                // About eight features a patch on a line, sixteen in the plane; one patch beyond.
+                let partitions = match dim {
+                    1 => vec![(size / 8).max(1)],
+                    2 => vec![((size as f64 / 16.0).sqrt() as usize).max(1); 2],
+                    _ => vec![1; dim],
+                };
+                BasisSpec::RandomFeatures(RandomFeaturesSpec {
+                    functions: size,
+                    partitions,
+                    scale,
+                    activation: Activation::Tanh,
+                    coordinates: Coordinates::Local,
+                    seed,
+                })
+            }
+            Family::Elements => BasisSpec::FiniteElements(FiniteElementsSpec {
+                degree: Degree::Quadratic,
+                functions: Some(size),
+                size: None,
+                mesh: MeshSpec::Box,
+                boundary: Boundary::Keep,
+                slack: 0.0,
+            }),
+        })
+    }
+}
