@@ -11,7 +11,7 @@ use crate::{interrupt, output_path};
 use c2cnet::Error;
 use c2cnet::data::Dataset;
 use c2cnet::operator::{C2CNet, FitConfig, MapKind, Observer, fit};
-use encoding::Sweep;
+use encoding::{Row, Sweep};
 use floor::Floors;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -133,7 +133,17 @@ fn say_sweep(sweep: &Sweep) -> c2cnet::Result<()> {
         "unrepresentable",
         "",
     ]);
+    let mut before: Option<&Row> = None;
     for row in &sweep.rows {
+        // Weaker and weaker without any effect is said once.
+        let same = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b;
+        if before
+            .is_some_and(|b| same(row.lost, b.lost) && same(row.amplification, b.amplification))
+            && !row.in_use
+        {
+            continue;
+        }
+        before = Some(row);
         table.row([
             error(row.parameter),
             error(row.amplification),
@@ -203,6 +213,10 @@ fn say_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cne
             ))?;
         }
     }
+    say(
+        "  A better floor helps a model whose error is near its own floor (see `evaluate`); far \
+         above it,\n  the map or the number of samples is the limit.",
+    )?;
     say(format_args!("figures in {}", shown(&args.output)))
 }
 
