@@ -1,5 +1,6 @@
 //! Lines, tables and JSON on standard output.
 
+use c2cnet::data::Bounds;
 use c2cnet::{Error, Result};
 use std::io::{self, ErrorKind, Write};
 
@@ -91,6 +92,21 @@ pub fn error(v: f64) -> String {
     } else {
         format!("{v:.3e}")
     }
+}
+
+/// A box, with four figures.
+pub fn bounds(bounds: &Bounds) -> String {
+    let side = |[lower, upper]: &[f64; 2]| {
+        // Ends as they are, where that is short.
+        let end = |v: f64| {
+            Some(v.to_string())
+                .filter(|t| t.len() < 7)
+                .unwrap_or(number(v))
+        };
+        format!("[{}, {}]", end(*lower), end(*upper))
+    };
+    let sides: Vec<String> = bounds.sides().iter().map(side).collect();
+    sides.join(" x ")
 }
 
 /// `count` things: `1 sample`, `2 samples`.

@@ -1,6 +1,7 @@
 //! Pictures of samples: truth, prediction and error beside each other.
 
 use crate::figure::{ColourScale, Figure, Panel, Series};
+use crate::output::error as number;
 use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::operator::C2CNet;
 use c2cnet::{Error, Result};
@@ -8,7 +9,12 @@ use c2cnet::{Error, Result};
 /// One sample of an output's first component.
 #[derive(Debug)]
 pub struct Shown {
-    pub title: String,
+    /// Which sample this is.
+    pub what: String,
+    /// Its error, over all components.
+    pub rl2e: f64,
+    /// What the output is called on axes.
+    pub symbol: &'static str,
     pub points: Points,
     pub truth: Vec<f64>,
     pub predicted: Vec<f64>,
@@ -18,7 +24,7 @@ pub struct Shown {
 
 impl Shown {
     /// Sample `k` of `data` at its own points.
-    pub fn of(model: &C2CNet, data: &Dataset, k: usize, title: String) -> Result<Shown> {
+    pub fn of(model: &C2CNet, data: &Dataset, k: usize, what: String, rl2e: f64) -> Result<Shown> {
         let name = &model.outputs()[0].0;
         let field = data.outputs.iter().find(|(n, _)| n == name);
         let field = &field
@@ -29,7 +35,9 @@ impl Shown {
         let predicted = model.predict(&one.inputs, 0, &points)?;
         let truth = field.values_of(k)[..points.len()].to_vec();
         Ok(Shown {
-            title,
+            what,
+            rl2e,
+            symbol: if field.components() > 1 { "u_{1}" } else { "u" },
             predicted: predicted[0].col(0).iter().copied().collect(),
             points,
             truth,
@@ -82,23 +90,27 @@ fn curves(figure: Figure, row: &Shown) -> Figure {
         let (at, f) = sorted(at, f);
         figure = figure.panel(
             Panel::lines("x", "f")
-                .title("input")
+                .title(&format!("{}, input", row.what))
                 .series(Series::line("", &at, &f)),
         );
     }
     figure
         .panel(
-            Panel::lines("y", "u")
-                .title(&row.title)
+            Panel::lines("y", row.symbol)
+                .title("truth and prediction")
                 .series(Series::line("truth", &x, &truth))
                 .series(Series::dashed("prediction", &x, &predicted)),
         )
         .panel(
             Panel::lines("y", "prediction - truth")
-                .title("error")
+                .title(&error_title(row))
                 .horizontal(0.0, "")
                 .series(Series::line("", &x, &error)),
         )
+}
+
+fn error_title(row: &Shown) -> String {
+    format!("error, RL2E {}", number(row.rl2e))
 }
 
 fn sorted(x: &[f64], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
@@ -109,15 +121,15 @@ fn sorted(x: &[f64], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
 
 fn maps(figure: Figure, row: &Shown, triangles: Option<&[[usize; 3]]>) -> Figure {
     let error: Vec<f64> = row.error().iter().map(|e| e.abs()).collect();
-    let field = ColourScale::field("u")
+    let field = ColourScale::field(row.symbol)
         .covering(&row.truth)
         .covering(&row.predicted);
     let plane = Plane::new(&row.points, triangles);
     figure.row([
-        plane.panel("truth", &row.truth, field.clone()),
-        plane.panel(&row.title, &row.predicted, field),
+        plane.panel(&format!("{}, truth", row.what), &row.truth, field.clone()),
+        plane.panel("prediction", &row.predicted, field),
         plane.panel(
-            "absolute error",
+            &error_title(row),
             &error,
             ColourScale::error("|prediction - truth|"),
         ),

@@ -213,7 +213,9 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
         error(each.iter().sum::<f64>() / each.len() as f64)
     ))?;
     let row = |(what, k): (&str, usize)| Shown {
-        title: format!("{what}: sample {}, RL2E {}", test[k], error(each[k])),
+        what: format!("{what}: sample {}", test[k]),
+        rl2e: each[k],
+        symbol: "u",
         points: points.clone(),
         truth: truth.values_of(k),
         predicted: predicted.col(k).iter().copied().collect(),
@@ -226,10 +228,7 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
 fn coarse(model: &C2CNet, test: &Dataset, each: &[f64]) -> Result<Vec<Shown>> {
     median_and_worst(each)
         .into_iter()
-        .map(|(what, k)| {
-            let title = format!("{what}: RL2E {}", error(each[k]));
-            Shown::of(model, test, k, title)
-        })
+        .map(|(what, k)| Shown::of(model, test, k, what.to_string(), each[k]))
         .collect()
 }
 

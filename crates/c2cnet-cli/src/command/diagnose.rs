@@ -10,7 +10,7 @@ use crate::settings::FitFlags;
 use crate::{interrupt, output_path};
 use c2cnet::Error;
 use c2cnet::data::Dataset;
-use c2cnet::operator::{C2CNet, FitConfig, MapKind, Observer, fit};
+use c2cnet::operator::{C2CNet, FitConfig, Observer, fit};
 use encoding::{Row, Sweep};
 use floor::Floors;
 use serde_json::json;
@@ -53,9 +53,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let mut config = args.settings.resolve()?;
-    // The map is of no interest here, and the linear one is the fastest.
-    config.map.kind = MapKind::Linear;
+    let config = args.settings.resolve()?;
     output_path::folder(&args.output)?;
     for name in ["spectrum.svg", "bias.svg", "floor.svg"] {
         output_path::check(&args.output.join(name))?;
@@ -194,7 +192,7 @@ fn say_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cne
             continue;
         };
         say(format_args!(
-            "  {}: {} with {} functions: no prediction can be better than {} ({} between the \
+            "  {}: {} with {} functions{}: no prediction can be better than {} ({} between the \
              fitted points).",
             floors.label,
             match best.spec {
@@ -202,14 +200,21 @@ fn say_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cne
                 None => "the basis in use,",
             },
             best.functions,
+            match floors.components {
+                1 => String::new(),
+                c => format!(" for all {c} components"),
+            },
             percent(best.fitted),
             best.withheld.map_or("unknown".into(), percent),
         ))?;
         if let Some(spec) = &best.spec {
+            let flag = match floors.name.as_str() {
+                "" => format!("--output-basis '{}'", floor::inline(spec)),
+                name => format!("--set 'outputs.{name}.basis={{{}}}'", floor::inline(spec)),
+            };
             say(format_args!(
-                "    c2cnet fit {} -o model.c2c --output-basis '{}'",
-                args.data.display(),
-                floor::inline(spec)
+                "    c2cnet fit {} -o model.c2c {flag}",
+                args.data.display()
             ))?;
         }
     }

@@ -145,12 +145,8 @@ fn rows(
         if picks[..n].iter().any(|(_, before)| *before == k) {
             continue;
         }
-        let title = format!(
-            "{what}: sample {}, RL2E {}",
-            numbers[k],
-            output::error(report.relative[k])
-        );
-        rows.push(Shown::of(model, data, k, title)?);
+        let what = format!("{what}: sample {}", numbers[k]);
+        rows.push(Shown::of(model, data, k, what, report.relative[k])?);
     }
     Ok(rows)
 }

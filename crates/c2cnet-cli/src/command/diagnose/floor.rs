@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 /// All bases compared for one output.
 #[derive(Debug)]
 pub struct Floors {
+    pub name: String,
     pub label: String,
+    pub components: usize,
     /// The basis in use, in words.
     pub in_use: String,
     pub all: Vec<Floor>,
@@ -27,6 +29,7 @@ pub struct Floor {
     pub family: String,
     /// `None` for the basis in use, which the settings name already.
     pub spec: Option<BasisSpec>,
+    /// Of all components together.
     pub functions: usize,
     pub rank: usize,
     /// At the fitted points.
@@ -120,6 +123,8 @@ pub fn compare(
     }
     all.push(measure(in_use.basis().clone(), IN_USE.to_string(), None)?);
     Ok(Floors {
+        name: name.to_string(),
+        components: field.components(),
         label: format!("output {name}").trim_end().to_string(),
         in_use: in_use.basis().describe(),
         all,
@@ -251,6 +256,8 @@ mod tests {
     #[test]
     fn the_smallest_of_the_good_is_recommended() {
         let floors = Floors {
+            name: String::new(),
+            components: 1,
             label: String::new(),
             in_use: String::new(),
             all: vec![

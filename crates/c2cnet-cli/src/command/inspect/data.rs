@@ -1,7 +1,7 @@
 //! What is in a data file.
 
 use super::entries;
-use crate::output::{Table, counted, number};
+use crate::output::{Table, bounds, counted, number};
 use c2cnet::data::{Dataset, Field};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -100,7 +100,7 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
             first(label.to_string()),
             first(points.clone()),
             first(field.dim().to_string()),
-            first(domain.to_string()),
+            first(bounds(&domain)),
             c.to_string(),
             number(range.min),
             number(range.max),

@@ -1,7 +1,7 @@
 //! What is in a model file.
 
 use super::entries;
-use crate::output::{Table, counted, error};
+use crate::output::{Table, bounds, counted, error};
 use c2cnet::Result;
 use c2cnet::model_file::Archive;
 use c2cnet::operator::C2CNet;
@@ -141,7 +141,7 @@ fn label(kind: &str, name: &str) -> String {
 }
 
 fn domain(basis: &c2cnet::basis::FieldBasis) -> String {
-    basis.parts()[0].components()[0].domain().to_string()
+    bounds(basis.parts()[0].components()[0].domain())
 }
 
 fn push(list: &mut Value, entry: Value) {
