@@ -67,6 +67,18 @@ fn from_data_to_predictions() {
     let shapes = npz::array_shapes(&folder.path("fitted.npz")).unwrap();
     assert_eq!(shapes[1], ("u".into(), vec![80, 91]));
 
+    // Inputs, and output points without values: there.
+    let x = inputs.inputs[0].1.points_of(0).coords().to_vec();
+    npz::write_npz(&folder.path("where.npz"), |npz| {
+        npz.put_f64("x", &[101, 1], x.iter().copied())?;
+        npz.put_f64("f", &[1, 101], inputs.inputs[0].1.values_of(0))?;
+        npz.put_f64("y", &[3], [0.25, 0.5, 0.75])
+    })
+    .unwrap();
+    folder.succeed(&["predict", "model.c2c", "where.npz", "-o", "there.npz"]);
+    let shapes = npz::array_shapes(&folder.path("there.npz")).unwrap();
+    assert_eq!(shapes[1], ("u".into(), vec![1, 3]));
+
     let model = folder.succeed_json(&["inspect", "model.c2c", "--json"]);
     assert_eq!(
         (&model["kind"], &model["inputs"][0]["functions"]),
