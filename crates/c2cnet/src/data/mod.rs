@@ -10,5 +10,5 @@ mod symmetry;
 pub use dataset::Dataset;
 pub use field::{Field, Observations, Scattered};
 pub use points::{Bounds, Points};
-pub use points_file::read_points;
+pub use points_file::{read_output_points, read_points};
 pub use symmetry::Symmetries;

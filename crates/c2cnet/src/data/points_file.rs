@@ -63,6 +63,32 @@ pub fn read_points(path: &Path) -> Result<Points> {
     parse_points(&text).map_err(|reason| Error::format(path, reason))
 }
 
+/// The output points `y` and `y.NAME` of a data file, by output name; none if it has none.
+///
+/// # Errors
+/// If the file cannot be read or is damaged, or points are not of shape $(n, d)$ or $(n,)$.
+pub fn read_output_points(path: &Path) -> Result<Vec<(String, Points)>> {
+    let mut npz = NpzFile::open(path)?;
+    let keys: Vec<(String, String)> = npz
+        .keys
+        .iter()
+        .filter_map(|key| {
+            let rest = key.strip_prefix('y')?;
+            let name = rest.strip_prefix('.').or(rest.is_empty().then_some(""))?;
+            Some((key.clone(), name.to_string()))
+        })
+        .collect();
+    keys.into_iter()
+        .map(|(key, name)| {
+            let (shape, coords) = npz.floats(&key)?;
+            let dim = dimension(&shape)
+                .ok_or_else(|| npz.bad_shape(&key, "(n, d) or (n,), one set of points", &shape))?;
+            let points = Points::new(dim, coords).map_err(|e| npz.locate(&key, e))?;
+            Ok((name, points))
+        })
+        .collect()
+}
+
 fn dimension(shape: &[usize]) -> Option<usize> {
     match *shape {
         [_] => Some(1),

@@ -33,6 +33,24 @@ pub(super) use archive::NpzFile;
 pub(super) use array::Array;
 pub use writer::{NpzWriter, write_npz};
 
+use crate::Result;
+use std::path::Path;
+
+/// Names and shapes of the arrays of any `.npz` file, in its order.
+///
+/// # Errors
+/// If it cannot be read, is damaged, or holds something that is not an array of numbers or text.
+pub fn array_shapes(path: &Path) -> Result<Vec<(String, Vec<usize>)>> {
+    let mut npz = NpzFile::open(path)?;
+    let mut shapes = Vec::new();
+    for key in npz.keys.clone() {
+        if let Some(array) = npz.array(&key)? {
+            shapes.push((key, array.shape));
+        }
+    }
+    Ok(shapes)
+}
+
 /// Splits `f.NAME` into `("f", "NAME")`, and `f` into `("f", "")`.
 fn split_key(key: &str) -> (&str, &str) {
     key.split_once('.').unwrap_or((key, ""))

@@ -1,0 +1,242 @@
+//! `c2cnet demo`: everything once, explained.
+
+use super::report;
+use crate::output::{counted, error, say};
+use crate::picture::{self, Shown, input_of};
+use crate::progress::Progress;
+use crate::{interrupt, output_path};
+use c2cnet::data::{Dataset, Field, Observations, Points};
+use c2cnet::metrics::relative;
+use c2cnet::operator::{C2CNet, FitConfig, fit};
+use c2cnet::{Error, Result};
+use c2cnet_problems::problems;
+use faer::Mat;
+use serde_json::json;
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+Examples:
+  c2cnet demo
+  c2cnet demo darcy1d --out somewhere";
+
+/// Make data, fit, evaluate, predict on a finer grid and draw a picture, with every step explained.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The problem; `c2cnet generate --list` describes them.
+    #[arg(default_value = "darcy1d")]
+    problem: String,
+
+    /// The folder for what is written.
+    #[arg(long, value_name = "DIR", default_value = "demo")]
+    out: PathBuf,
+
+    /// The seed of the data and of the fit.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+/// Points of the demonstration's grid, and how many intervals of the finer one fit into one.
+const POINTS: usize = 500;
+const REFINEMENT: usize = 4;
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let all = problems();
+    let Some(problem) = all.iter().find(|p| p.name == args.problem) else {
+        let names: Vec<&str> = all.iter().map(|p| p.name).collect();
+        let text = format!(
+            "unknown problem `{}`; known are {}",
+            args.problem,
+            names.join(", ")
+        );
+        return Err(Error::Config(text).into());
+    };
+    output_path::folder(&args.out)?;
+    let file = |ending: &str| args.out.join(format!("{}.{ending}", problem.name));
+    let (data_file, model_file, picture_file) = (file("npz"), file("c2c"), file("svg"));
+    for path in [&data_file, &model_file, &picture_file] {
+        output_path::check(path)?;
+    }
+
+    say("1. Data")?;
+    say(format_args!("   {}", problem.description))?;
+    let progress = Progress::start("generating data");
+    // For a problem with a grid on an interval, the truth is known between the data's points too.
+    let fine = fine_data(problem, args.seed)?;
+    let data = match &fine {
+        Some(fine) => thinned(fine)?,
+        None => problem.generate(json!(null), args.seed)?,
+    };
+    interrupt::patiently(|| data.write_npz(&data_file))?;
+    drop(progress);
+    let train = data.train_indices().len();
+    let test = data.select(&data.test_indices());
+    say(format_args!(
+        "   {} of functions at {}: {train} train, {} are kept apart to test.\n   wrote {}\n",
+        counted(data.samples(), "pair"),
+        counted(data.outputs[0].1.points_of(0).len(), "point"),
+        data.samples() - train,
+        data_file.display()
+    ))?;
+
+    say("2. Fit: input -> coefficients in a basis -> map -> coefficients -> output")?;
+    let config = FitConfig {
+        seed: args.seed,
+        ..FitConfig::default()
+    };
+    let progress = Progress::start("fitting");
+    let (model, fitted) = interrupt::patiently(|| fit(&data, &config, &progress))?;
+    interrupt::patiently(|| model.save(&model_file))?;
+    drop(progress);
+    say(
+        "   Nothing had to be chosen by hand; on training samples held out for that, the fit chose",
+    )?;
+    for choice in &fitted.choices {
+        say(format_args!("   - {choice}"))?;
+    }
+    say(format_args!(
+        "   in {:.1} s.\n   wrote {}\n",
+        fitted.seconds.total,
+        model_file.display()
+    ))?;
+
+    say("3. Evaluate on the test samples, which the fit never saw")?;
+    let errors = model.evaluate(&test)?;
+    say(report::table(&errors, false))?;
+    say(format_args!(
+        "   Read it so: RL2E is the size of the error as a part of the size of the solution. A model\n   \
+         that ignores its input has {}, a linear one {}, this one {}. Whatever the\n   \
+         map, the output's basis allows no less than the floor, {}.\n",
+        error(errors.mean_rl2e),
+        error(errors.linear_rl2e),
+        error(errors.rl2e),
+        error(errors.floor)
+    ))?;
+
+    say("4. Predict where no data was")?;
+    let rows = match &fine {
+        Some(fine) => finer(&model, &data, fine)?,
+        None => coarse(&model, &test, &errors.relative)?,
+    };
+    let title = format!(
+        "{}: test samples predicted at {} from inputs at {}",
+        problem.name,
+        counted(rows[0].points.len(), "point"),
+        data.inputs[0].1.points_of(0).len()
+    );
+    let figure = picture::draw(&title, &rows, data.triangles.as_deref())?;
+    output_path::write(&picture_file, &figure.to_svg())?;
+    say(format_args!(
+        "   wrote {}: prediction, truth and error of {}\n",
+        picture_file.display(),
+        counted(rows.len(), "test sample")
+    ))?;
+
+    say(format_args!(
+        "Next, try\n  \
+         c2cnet inspect {model}\n  \
+         c2cnet evaluate {model} {data} --figure samples.svg\n  \
+         c2cnet predict {model} {data} -o prediction.npz\n  \
+         c2cnet diagnose {data}\n  \
+         c2cnet fit --help          which says how to bring your own data",
+        model = model_file.display(),
+        data = data_file.display()
+    ))?;
+    Ok(())
+}
+
+/// The data on a grid that holds the demonstration's grid and points between, if the problem lives
+/// on a grid of `points`.
+fn fine_data(problem: &c2cnet_problems::AnyProblem, seed: u64) -> Result<Option<Dataset>> {
+    if problem.defaults()?.get("points").is_none() {
+        return Ok(None);
+    }
+    let points = (POINTS - 1) * REFINEMENT + 1;
+    let data = problem.generate(json!({ "points": points }), seed)?;
+    let on_grid = |(_, field): &(String, Field)| {
+        field.dim() == 1 && field.shared_points().is_some_and(|p| p.len() == points)
+    };
+    let fits = data.inputs.iter().chain(&data.outputs).all(on_grid);
+    Ok(fits.then_some(data))
+}
+
+/// Every so many points of all fields.
+fn thinned(fine: &Dataset) -> Result<Dataset> {
+    let thin = |fields: &[(String, Field)]| {
+        fields
+            .iter()
+            .map(|(name, field)| {
+                let Observations::Shared { points, values } = field.observations() else {
+                    return Ok((name.clone(), field.clone()));
+                };
+                let kept: Vec<usize> = (0..points.len()).step_by(REFINEMENT).collect();
+                let values = values
+                    .iter()
+                    .map(|v| Mat::from_fn(kept.len(), v.ncols(), |i, k| v[(kept[i], k)]))
+                    .collect();
+                Ok((name.clone(), Field::shared(points.select(&kept), values)?))
+            })
+            .collect::<Result<Vec<_>>>()
+    };
+    let mut data = fine.clone();
+    data.inputs = thin(&fine.inputs)?;
+    data.outputs = thin(&fine.outputs)?;
+    data.meta["thinned"] = json!(format!("every {REFINEMENT}th point of the settings' grid"));
+    Ok(data)
+}
+
+/// Test samples on the finer grid, from inputs on the data's grid.
+fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
+    let test = data.test_indices();
+    let inputs = data.select(&test);
+    let truth = &fine.outputs[0].1.select(&test);
+    let points: &Points = truth.points_of(0);
+    let predicted = &model.predict(&inputs.inputs, 0, points)?[0];
+    let between: Vec<usize> = (0..points.len()).filter(|i| i % REFINEMENT != 0).collect();
+    let each: Vec<f64> = (0..test.len())
+        .map(|k| {
+            let truth = truth.values_of(k);
+            let (mut off, mut size) = (0.0, 0.0);
+            for &i in &between {
+                off += (predicted[(i, k)] - truth[i]).powi(2);
+                size += truth[i].powi(2);
+            }
+            relative(off, size)
+        })
+        .collect();
+    say(format_args!(
+        "   The model is a function of position: from inputs at {} points it predicts at {}.\n   \
+         At the {} points between the data's own, where nothing was given, its RL2E is {}.",
+        inputs.inputs[0].1.points_of(0).len(),
+        points.len(),
+        between.len(),
+        error(each.iter().sum::<f64>() / each.len() as f64)
+    ))?;
+    let row = |(what, k): (&str, usize)| Shown {
+        what: format!("{what}: sample {}", test[k]),
+        rl2e: each[k],
+        symbol: "u",
+        points: points.clone(),
+        truth: truth.values_of(k),
+        predicted: predicted.col(k).iter().copied().collect(),
+        input: input_of(&inputs, k),
+    };
+    Ok(median_and_worst(&each).map(row).into())
+}
+
+/// Test samples at the data's own points.
+fn coarse(model: &C2CNet, test: &Dataset, each: &[f64]) -> Result<Vec<Shown>> {
+    median_and_worst(each)
+        .into_iter()
+        .map(|(what, k)| Shown::of(model, test, k, what.to_string(), each[k]))
+        .collect()
+}
+
+fn median_and_worst(errors: &[f64]) -> [(&'static str, usize); 2] {
+    let mut order: Vec<usize> = (0..errors.len()).collect();
+    order.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
+    [
+        ("median", order[order.len() / 2]),
+        ("worst", order[order.len() - 1]),
+    ]
+}

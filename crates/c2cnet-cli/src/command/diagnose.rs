@@ -1,0 +1,269 @@
+//! `c2cnet diagnose`: what bases can and cannot do for a data set.
+
+mod encoding;
+mod figures;
+mod floor;
+
+use crate::output::{self, Table, error, number, say};
+use crate::progress::Progress;
+use crate::settings::FitFlags;
+use crate::{interrupt, output_path};
+use c2cnet::Error;
+use c2cnet::data::Dataset;
+use c2cnet::operator::{C2CNet, FitConfig, Observer, fit};
+use encoding::{Row, Sweep};
+use floor::Floors;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+const AFTER_HELP: &str = "\
+Bases and encoders are those of the settings; where none is given, those that a fit would choose.
+
+For each input: the singular values of its design matrix; and, against the regularisation's
+strength, by how much noise is amplified and what part of the input is lost, to regularisation
+(shrinkage) and to the basis (unrepresentable).
+
+For each output: the floor (the smallest relative error that a basis allows) against its size,
+for several families, at fitted points and at points kept out of the fit.
+
+Figures go to the folder -o: spectrum.svg, bias.svg, floor.svg.
+
+Examples:
+  c2cnet diagnose data.npz
+  c2cnet diagnose data.npz -o figures --set search.max_functions=256
+  c2cnet diagnose data.npz --input-basis 'family=\"random-features\", functions=256, partitions=[16]'";
+
+/// Show what bases can and cannot do for the training samples of a data file, and recommend some.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The data file.
+    data: PathBuf,
+
+    /// The folder for the figures.
+    #[arg(short, long, value_name = "DIR", default_value = "diagnose")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    settings: FitFlags,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let config = args.settings.resolve()?;
+    output_path::folder(&args.output)?;
+    for name in ["spectrum.svg", "bias.svg", "floor.svg"] {
+        output_path::check(&args.output.join(name))?;
+    }
+    let progress = Progress::start("reading the data");
+    let data = Dataset::read_npz(&args.data)?;
+    let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;
+    let mut train = data.train_indices();
+    train.truncate(config.search.samples);
+    let train = data.select(&train);
+    let sweeps = sweeps(&model, &train, &config, &progress)?;
+    let floors = model
+        .outputs()
+        .iter()
+        .map(|(name, decoder)| {
+            let field = train.outputs.iter().find(|(n, _)| n == name);
+            let (_, field) = field.ok_or_else(|| Error::Data(format!("no output {name:?}")))?;
+            floor::compare(name, field, decoder, &config, &progress)
+        })
+        .collect::<c2cnet::Result<Vec<Floors>>>()?;
+    progress.step("drawing");
+    let write = |name: &str, svg: String| output_path::write(&args.output.join(name), &svg);
+    write("spectrum.svg", figures::spectrum(&sweeps))?;
+    write("bias.svg", figures::bias(&sweeps))?;
+    write("floor.svg", figures::floor(&floors))?;
+    drop(progress);
+    if args.json {
+        output::say_json(&json!({
+            "inputs": sweeps.iter().map(Sweep::object).collect::<Vec<_>>(),
+            "outputs": floors.iter().map(Floors::object).collect::<Vec<_>>(),
+            "figures": args.output,
+        }))?;
+        return Ok(());
+    }
+    sweeps.iter().try_for_each(say_sweep)?;
+    floors.iter().try_for_each(say_floors)?;
+    say_recommendation(args, &sweeps, &floors)?;
+    Ok(())
+}
+
+fn sweeps(
+    model: &C2CNet,
+    train: &Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+) -> c2cnet::Result<Vec<Sweep>> {
+    let mut sweeps = Vec::new();
+    for (name, encoder) in model.inputs() {
+        observer.step("diagnosing the encoder");
+        let field = train.inputs.iter().find(|(n, _)| n == name);
+        let (_, field) = field.ok_or_else(|| Error::Data(format!("no input {name:?}")))?;
+        let spec = config.input_named(name).encoder.unwrap_or_default();
+        sweeps.extend(encoding::sweep(name, encoder, spec, field)?);
+    }
+    Ok(sweeps)
+}
+
+fn say_sweep(sweep: &Sweep) -> c2cnet::Result<()> {
+    let sigma = &sweep.singular_values;
+    let (first, last) = (sigma[0], sigma[sigma.len() - 1]);
+    say(format_args!("{}: {}", sweep.label, sweep.basis))?;
+    say(format_args!(
+        "  {} singular values above rounding, from {} to {} (condition {})",
+        sigma.len(),
+        number(first),
+        number(last),
+        error(first / last)
+    ))?;
+    let mut table = Table::with_header([
+        sweep.parameter,
+        "amplification",
+        "kept",
+        "lost",
+        "shrinkage",
+        "unrepresentable",
+        "",
+    ]);
+    let mut before: Option<&Row> = None;
+    for row in &sweep.rows {
+        // Weaker and weaker without any effect is said once.
+        let same = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b;
+        if before
+            .is_some_and(|b| same(row.lost, b.lost) && same(row.amplification, b.amplification))
+            && !row.in_use
+        {
+            continue;
+        }
+        before = Some(row);
+        table.row([
+            error(row.parameter),
+            error(row.amplification),
+            row.kept.to_string(),
+            error(row.lost),
+            error(row.shrinkage),
+            error(row.unrepresentable),
+            if row.in_use { "<- in use" } else { "" }.to_string(),
+        ]);
+    }
+    say(table)?;
+    say("")
+}
+
+fn say_floors(floors: &Floors) -> c2cnet::Result<()> {
+    say(format_args!("{}: {}", floors.label, floors.in_use))?;
+    say(
+        "  floors, the smallest relative errors that bases allow, at fitted and at withheld points:",
+    )?;
+    let mut table = Table::with_header(["basis", "functions", "rank", "floor", "withheld", ""]);
+    let best = floors.recommended();
+    for (k, floor) in floors.all.iter().enumerate() {
+        let mark = if best == Some(k) {
+            "<- recommended"
+        } else {
+            ""
+        };
+        table.row([
+            floor.family.clone(),
+            floor.functions.to_string(),
+            floor.rank.to_string(),
+            error(floor.fitted),
+            floor.withheld.map_or("-".into(), error),
+            mark.to_string(),
+        ]);
+    }
+    say(table)?;
+    say("")
+}
+
+fn say_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cnet::Result<()> {
+    say("recommendation")?;
+    for sweep in sweeps {
+        say_encoding_advice(sweep)?;
+    }
+    for floors in floors {
+        let Some(best) = floors.recommended().map(|k| &floors.all[k]) else {
+            continue;
+        };
+        say(format_args!(
+            "  {}: {} with {} functions{}: no prediction can be better than {} ({} between the \
+             fitted points).",
+            floors.label,
+            match best.spec {
+                Some(_) => best.family.as_str(),
+                None => "the basis in use,",
+            },
+            best.functions,
+            match floors.components {
+                1 => String::new(),
+                c => format!(" for all {c} components"),
+            },
+            percent(best.fitted),
+            best.withheld.map_or("unknown".into(), percent),
+        ))?;
+        if let Some(spec) = &best.spec {
+            let flag = match floors.name.as_str() {
+                "" => format!("--output-basis '{}'", floor::inline(spec)),
+                name => format!("--set 'outputs.{name}.basis={{{}}}'", floor::inline(spec)),
+            };
+            say(format_args!(
+                "    c2cnet fit {} -o model.c2c {flag}",
+                args.data.display()
+            ))?;
+        }
+    }
+    say(
+        "  A better floor helps a model whose error is near its own floor (see `evaluate`); far \
+         above it,\n  the map or the number of samples is the limit.",
+    )?;
+    say(format_args!("figures in {}", shown(&args.output)))
+}
+
+/// A part of the input whose loss hardly any output notices.
+const NEGLIGIBLE: f64 = 1e-3;
+
+fn say_encoding_advice(sweep: &Sweep) -> c2cnet::Result<()> {
+    let Some(row) = sweep.rows.iter().find(|row| row.in_use) else {
+        return Ok(());
+    };
+    let advice = if row.lost <= NEGLIGIBLE {
+        "the basis is large enough"
+    } else if row.unrepresentable > row.shrinkage {
+        "mostly to the basis: more functions, or another family, would keep more"
+    } else {
+        "mostly to regularisation: a weaker one would keep more"
+    };
+    say(format_args!(
+        "  {}: {} of it is lost; {advice}.\n    Noise in the observations reaches the coefficients \
+         amplified by {} at most.",
+        sweep.label,
+        percent(row.lost),
+        number(row.amplification)
+    ))?;
+    // Rows run from strong to weak.
+    let calmer = sweep.rows.iter().find(|r| r.lost <= NEGLIGIBLE);
+    if let Some(calmer) = calmer.filter(|r| r.amplification < 0.1 * row.amplification) {
+        say(format_args!(
+            "    For noisy data, {} = {:.1e} loses {} and amplifies by {}.",
+            sweep.parameter,
+            calmer.parameter,
+            percent(calmer.lost),
+            number(calmer.amplification)
+        ))?;
+    }
+    Ok(())
+}
+
+fn shown(folder: &Path) -> String {
+    format!("{}/", folder.display())
+}
+
+fn percent(part: f64) -> String {
+    format!("{} %", number(100.0 * part))
+}

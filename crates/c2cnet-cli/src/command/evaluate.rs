@@ -1,0 +1,152 @@
+//! `c2cnet evaluate`: errors of a model on samples with known outputs.
+
+use super::report;
+use crate::output::{self, counted, say};
+use crate::output_path;
+use crate::picture::{self, Shown};
+use crate::progress::Progress;
+use c2cnet::data::Dataset;
+use c2cnet::operator::{C2CNet, EvaluationReport};
+use c2cnet::{Error, Result};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+const AFTER_HELP: &str = "\
+Examples:
+  c2cnet evaluate model.c2c data.npz
+  c2cnet evaluate model.c2c data.npz --on all --per-sample errors.csv
+  c2cnet evaluate model.c2c data.npz --json | jq .rl2e
+  c2cnet evaluate model.c2c data.npz --figure samples.svg";
+
+/// Show the errors of a model on the test samples of a data file.
+///
+/// The data need not lie on the points the model was fitted with.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The model file.
+    model: PathBuf,
+
+    /// The data file.
+    data: PathBuf,
+
+    /// Which samples: train, test, all, or the name of a set in the file.
+    #[arg(long, default_value = "test", value_name = "SET")]
+    on: String,
+
+    /// Write the error of each sample to this CSV file.
+    #[arg(long, value_name = "CSV")]
+    per_sample: Option<PathBuf>,
+
+    /// Draw the best, the median and the worst sample into this SVG file.
+    #[arg(long, value_name = "SVG")]
+    figure: Option<PathBuf>,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    for path in [&args.per_sample, &args.figure].into_iter().flatten() {
+        output_path::check(path)?;
+    }
+    let progress = Progress::start("reading the model and the data");
+    let model = C2CNet::load(&args.model)?;
+    let data = Dataset::read_npz(&args.data)?;
+    let (on, indices) = samples_of(&data, &args.on, &model)?;
+    drop(progress);
+    let progress = Progress::start(format!("predicting {}", counted(indices.len(), "sample")));
+    let chosen = data.select(&indices);
+    let clock = Instant::now();
+    let mut report = model.evaluate(&chosen)?;
+    let seconds = clock.elapsed().as_secs_f64();
+    let rows = args
+        .figure
+        .as_ref()
+        .map(|_| rows(&model, &chosen, &report, &indices));
+    // Samples are numbered as in the file.
+    report.worst_sample = indices[report.worst_sample];
+    if let Some(path) = &args.per_sample {
+        let mut csv = String::from("sample,rl2e\n");
+        for (k, e) in indices.iter().zip(&report.relative) {
+            let _ = writeln!(csv, "{k},{e:e}");
+        }
+        output_path::write(path, &csv)?;
+    }
+    if let (Some(path), Some(rows)) = (&args.figure, rows) {
+        let title = format!("{} on {}", args.model.display(), args.data.display());
+        let figure = picture::draw(&title, &rows?, chosen.triangles.as_deref())?;
+        output_path::write(path, &figure.to_svg())?;
+    }
+    drop(progress);
+    if args.json {
+        output::say_json(&report::object(&report, &on, seconds).into())?;
+        return Ok(());
+    }
+    say(format_args!(
+        "errors on {} ({on}), predicted in {seconds:.3} s",
+        counted(report.n_samples, "sample")
+    ))?;
+    say(report::table(&report, true))?;
+    if on == "train" {
+        say("\nThe model was fitted to these samples: on others its errors are larger.")?;
+    }
+    for path in [&args.per_sample, &args.figure].into_iter().flatten() {
+        say(format_args!("wrote {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// The samples meant by `on`, and what they are.
+fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, Vec<usize>)> {
+    let split = data.split.is_some() || data.n_train.is_some_and(|n| n < data.samples());
+    let (name, indices) = match on {
+        "all" => ("all", (0..data.samples()).collect()),
+        "train" => ("train", data.train_indices()),
+        "test" => {
+            // Where nothing was set apart, the same file holds training samples only.
+            let seen = model.info()["data"]["fingerprint"] == data.fingerprint().as_str();
+            let name = if !split && seen { "train" } else { "test" };
+            (name, data.test_indices())
+        }
+        other => (other, data.indices_of(other)),
+    };
+    if indices.is_empty() {
+        let mut names = vec!["train".to_string(), "test".into(), "all".into()];
+        names.extend(data.split.iter().flatten().cloned());
+        names.sort_unstable();
+        names.dedup();
+        return Err(Error::Config(format!(
+            "--on {on}: the data has no such sample; its sets are {}",
+            names.join(", ")
+        )));
+    }
+    Ok((name.to_string(), indices))
+}
+
+/// The best, the median and the worst sample, to be drawn.
+fn rows(
+    model: &C2CNet,
+    data: &Dataset,
+    report: &EvaluationReport,
+    numbers: &[usize],
+) -> Result<Vec<Shown>> {
+    let mut order: Vec<usize> = (0..report.relative.len()).collect();
+    order.sort_by(|&a, &b| report.relative[a].total_cmp(&report.relative[b]));
+    let picks = [
+        ("best", order[0]),
+        ("median", order[order.len() / 2]),
+        ("worst", order[order.len() - 1]),
+    ];
+    let mut rows: Vec<Shown> = Vec::new();
+    for (n, (what, k)) in picks.into_iter().enumerate() {
+        if picks[..n].iter().any(|(_, before)| *before == k) {
+            continue;
+        }
+        let what = format!("{what}: sample {}", numbers[k]);
+        rows.push(Shown::of(model, data, k, what, report.relative[k])?);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,106 @@
+//! `c2cnet generate`: data of a problem.
+
+use crate::output::{self, Table, counted, say};
+use crate::progress::Progress;
+use crate::settings::Source;
+use crate::{interrupt, output_path};
+use c2cnet::Error;
+use c2cnet_problems::problems;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+Examples:
+  c2cnet generate --list
+  c2cnet generate darcy1d -o data.npz
+  c2cnet generate darcy1d -o data.npz --seed 3 --set length=0.1 --set n_train=400
+
+The same problem, settings and seed give the same file, on any number of threads.";
+
+/// Make the samples of a problem: input and output functions, split into training and test.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The problem; --list describes them.
+    #[arg(required_unless_present = "list")]
+    problem: Option<String>,
+
+    /// Where to write the data (.npz).
+    #[arg(short, long, value_name = "DATA", required_unless_present = "list")]
+    output: Option<PathBuf>,
+
+    /// The seed of the samples.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+
+    #[command(flatten)]
+    settings: Source,
+
+    /// Describe the problems and their settings.
+    #[arg(long, conflicts_with_all = ["problem", "output", "seed", "config", "pairs"])]
+    list: bool,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let (Some(problem), Some(path)) = (&args.problem, &args.output) else {
+        return list(args.json);
+    };
+    let settings = args.settings.table()?;
+    let settings = serde_json::to_value(settings)
+        .map_err(|e| Error::Config(format!("settings of problem {problem}: {e}")))?;
+    output_path::check(path)?;
+    let progress = Progress::start(format!("generating {problem}"));
+    let data = c2cnet_problems::generate(problem, settings, args.seed)?;
+    interrupt::patiently(|| data.write_npz(path))?;
+    drop(progress);
+    let train = data.train_indices().len();
+    if args.json {
+        output::say_json(&json!({
+            "data": path,
+            "n_samples": data.samples(),
+            "n_train": train,
+            "meta": data.meta,
+        }))?;
+        return Ok(());
+    }
+    say(format_args!(
+        "wrote {}: {}, of which {train} train",
+        path.display(),
+        counted(data.samples(), "sample")
+    ))?;
+    Ok(())
+}
+
+fn list(as_json: bool) -> anyhow::Result<()> {
+    let all = problems();
+    if as_json {
+        let list = all
+            .iter()
+            .map(|p| {
+                Ok(json!({
+                    "name": p.name,
+                    "description": p.description,
+                    "settings": p.defaults()?,
+                }))
+            })
+            .collect::<c2cnet::Result<Vec<Value>>>()?;
+        output::say_json(&json!({ "problems": list }))?;
+        return Ok(());
+    }
+    for problem in &all {
+        say(format_args!("{}\n  {}", problem.name, problem.description))?;
+        let mut table = Table::default();
+        if let Value::Object(settings) = problem.defaults()? {
+            for (key, value) in settings {
+                table.row([key, value.to_string()]);
+            }
+        }
+        say("  settings and their defaults, for --set:")?;
+        say(table)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! `c2cnet inspect`: what is in a file.
+
+mod data;
+mod model;
+
+use crate::output::{self, Table, say};
+use c2cnet::data::{Dataset, npz};
+use c2cnet::operator::C2CNet;
+use c2cnet::{Error, Result};
+use serde_json::json;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+const AFTER_HELP: &str = "\
+Examples:
+  c2cnet inspect data.npz
+  c2cnet inspect model.c2c
+  c2cnet inspect model.c2c --json | jq .validation";
+
+/// Show what is in a model, a data file or a prediction.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The file.
+    file: PathBuf,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let (text, object) = match kind(&args.file)? {
+        Kind::Archive => match Dataset::read_npz(&args.file) {
+            Ok(dataset) => data::describe(&dataset),
+            // Predictions have outputs alone.
+            Err(e) => prediction(&args.file).ok_or(e)?,
+        },
+        Kind::Model => model::describe(&C2CNet::load(&args.file)?, &args.file)?,
+    };
+    if args.json {
+        output::say_json(&object)?;
+    } else {
+        say(text)?;
+    }
+    Ok(())
+}
+
+enum Kind {
+    Archive,
+    Model,
+}
+
+/// By the first bytes, not by the name.
+fn kind(path: &Path) -> Result<Kind> {
+    let io = |e| Error::io(path, e);
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(io)?;
+    file.take(9).read_to_end(&mut start).map_err(io)?;
+    if start.starts_with(b"PK") {
+        Ok(Kind::Archive)
+    } else if start.get(8) == Some(&b'{') {
+        Ok(Kind::Model)
+    } else {
+        Err(Error::format(
+            path,
+            "neither a c2cnet model nor an npz data file, or a damaged one",
+        ))
+    }
+}
+
+fn prediction(path: &Path) -> Option<(String, serde_json::Value)> {
+    let shapes = npz::array_shapes(path).ok()?;
+    let is = |stem: &str| {
+        let of = |key: &str| key == stem || key.starts_with(&format!("{stem}."));
+        shapes.iter().any(|(key, _)| of(key))
+    };
+    if !is("u") || is("f") {
+        return None;
+    }
+    let mut table = Table::with_header(["array", "shape"]);
+    for (key, shape) in &shapes {
+        table.row([key.clone(), format!("{shape:?}")]);
+    }
+    let arrays: serde_json::Map<_, _> = shapes.iter().map(|(k, s)| (k.clone(), json!(s))).collect();
+    Some((
+        format!("prediction: outputs u at points y\n{table}"),
+        json!({ "kind": "prediction", "arrays": arrays }),
+    ))
+}
+
+/// `meta` and the like, a line for each entry.
+fn entries(value: &serde_json::Value) -> Table {
+    let mut table = Table::default();
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, value) in map {
+                let value = match value {
+                    serde_json::Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                table.row([key.clone(), value]);
+            }
+        }
+        other => table.row([other.to_string()]),
+    }
+    table
+}

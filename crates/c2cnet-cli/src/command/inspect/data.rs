@@ -1,0 +1,154 @@
+//! What is in a data file.
+
+use super::entries;
+use crate::output::{Table, bounds, counted, number};
+use c2cnet::data::{Dataset, Field};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Text and JSON for a data set.
+pub fn describe(data: &Dataset) -> (String, Value) {
+    let mut text = format!("data: {}", counted(data.samples(), "sample"));
+    let sets = sets(data);
+    for (name, count) in &sets {
+        text += &format!(", {count} {name}");
+    }
+    let mut table = Table::with_header([
+        "field",
+        "points",
+        "dim",
+        "domain",
+        "component",
+        "min",
+        "max",
+        "mean",
+        "rms",
+    ]);
+    let mut fields = Vec::new();
+    for (kind, letter, list) in [("input", "f", &data.inputs), ("output", "u", &data.outputs)] {
+        for (name, field) in list {
+            let label = if name.is_empty() {
+                format!("{kind} {letter}")
+            } else {
+                format!("{kind} {letter}.{name}")
+            };
+            fields.push(describe_field(&mut table, kind, name, &label, field));
+        }
+    }
+    text += &format!("\n\n{table}");
+    if data.outputs.is_empty() {
+        text += "\n\nno outputs u: the file serves for prediction, not for a fit";
+    }
+    if let Some(triangles) = &data.triangles {
+        text += &format!(
+            "\n\n{} on the output points",
+            counted(triangles.len(), "triangle")
+        );
+    }
+    if !data.meta.is_null() {
+        text += &format!("\n\nhow it was made\n{}", entries(&data.meta));
+    }
+    text += &format!("\n\nfingerprint {}", data.fingerprint());
+    let object = json!({
+        "kind": "data",
+        "n_samples": data.samples(),
+        "sets": sets,
+        "fields": fields,
+        "triangles": data.triangles.as_ref().map(Vec::len),
+        "meta": data.meta,
+        "fingerprint": data.fingerprint(),
+    });
+    (text, object)
+}
+
+/// The sets of the split and how many samples each has.
+fn sets(data: &Dataset) -> BTreeMap<String, usize> {
+    let mut sets = BTreeMap::new();
+    if let Some(n) = data.n_train {
+        sets.insert("train".to_string(), n);
+        if n < data.samples() {
+            sets.insert("test".to_string(), data.samples() - n);
+        }
+    }
+    for name in data.split.iter().flatten() {
+        *sets.entry(name.clone()).or_default() += 1;
+    }
+    sets
+}
+
+fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field: &Field) -> Value {
+    let counts: Vec<usize> = (0..field.samples())
+        .map(|k| field.points_of(k).len())
+        .collect();
+    let (least, most) = (
+        counts.iter().min().copied().unwrap_or(0),
+        counts.iter().max().copied().unwrap_or(0),
+    );
+    let shared = field.shared_points().is_some();
+    let points = match (shared, least == most) {
+        (true, _) => format!("{most} shared"),
+        (false, true) => format!("{most} a sample"),
+        (false, false) => format!("{least} to {most} a sample"),
+    };
+    let domain = field.bounding_box();
+    let ranges: Vec<Range> = (0..field.components())
+        .map(|c| Range::of(field, c))
+        .collect();
+    for (c, range) in ranges.iter().enumerate() {
+        let first = |text: String| if c == 0 { text } else { String::new() };
+        table.row([
+            first(label.to_string()),
+            first(points.clone()),
+            first(field.dim().to_string()),
+            first(bounds(&domain)),
+            c.to_string(),
+            number(range.min),
+            number(range.max),
+            number(range.mean),
+            number(range.rms),
+        ]);
+    }
+    json!({
+        "kind": kind,
+        "name": name,
+        "points": { "least": least, "most": most, "shared": shared },
+        "dim": field.dim(),
+        "domain": domain,
+        "components": ranges.iter().map(Range::object).collect::<Vec<_>>(),
+    })
+}
+
+/// How large the values of a component are.
+struct Range {
+    min: f64,
+    max: f64,
+    mean: f64,
+    rms: f64,
+}
+
+impl Range {
+    fn of(field: &Field, component: usize) -> Range {
+        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut sum, mut squares, mut count) = (0.0, 0.0, 0usize);
+        for k in 0..field.samples() {
+            let n = field.points_of(k).len();
+            for &v in &field.values_of(k)[component * n..(component + 1) * n] {
+                min = min.min(v);
+                max = max.max(v);
+                sum += v;
+                squares += v * v;
+            }
+            count += n;
+        }
+        Range {
+            min,
+            max,
+            mean: sum / count as f64,
+            rms: (squares / count as f64).sqrt(),
+        }
+    }
+
+    fn object(&self) -> Value {
+        json!({ "min": self.min, "max": self.max, "mean": self.mean, "rms": self.rms })
+    }
+}

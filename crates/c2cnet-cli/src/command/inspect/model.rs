@@ -1,0 +1,151 @@
+//! What is in a model file.
+
+use super::entries;
+use crate::output::{Table, bounds, counted, error};
+use c2cnet::Result;
+use c2cnet::model_file::Archive;
+use c2cnet::operator::C2CNet;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Text and JSON for a model.
+pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
+    let archive = Archive::read(path)?;
+    let numbers: usize = archive
+        .shapes()
+        .map(|(_, shape)| shape.iter().product::<usize>())
+        .sum();
+    let version = archive.document["version"].as_str().unwrap_or("unknown");
+    let info = model.info();
+    let mut object = json!({
+        "kind": "model",
+        "version": version,
+        "format": archive.document["format"],
+        "numbers": numbers,
+        "map": {
+            "kind": model.map().kind(),
+            "description": model.map().describe(),
+            "inputs": model.map().inputs(),
+            "outputs": model.map().outputs(),
+            "parameters": model.map().parameters(),
+        },
+        "inputs": [],
+        "outputs": [],
+    });
+    let mut text = format!("model, written by c2cnet {version}\n");
+    let mut table = Table::default();
+    for (name, encoder) in model.inputs() {
+        let regularisations: Vec<String> = encoder
+            .regularisations()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let mut distinct = regularisations.clone();
+        distinct.dedup();
+        table.row([label("input", name), encoder.basis().describe()]);
+        table.row(["  domain".to_string(), domain(encoder.basis())]);
+        table.row(["  encoder".to_string(), distinct.join("; ")]);
+        let transform = serde_json::to_value(encoder.transform()).unwrap_or_default();
+        table.row(["  transform", transform.as_str().unwrap_or_default()]);
+        push(
+            &mut object["inputs"],
+            json!({
+                "name": name,
+                "basis": encoder.basis().describe(),
+                "functions": encoder.basis().len(),
+                "components": encoder.basis().components(),
+                "regularisations": encoder.regularisations(),
+                "transform": transform,
+            }),
+        );
+    }
+    table.row(["map".to_string(), model.map().describe()]);
+    table.row([
+        "  size".to_string(),
+        format!(
+            "{} to {}, {} fitted",
+            counted(model.map().inputs(), "coefficient"),
+            counted(model.map().outputs(), "coordinate"),
+            counted(model.map().parameters(), "number")
+        ),
+    ]);
+    for (name, decoder) in model.outputs() {
+        table.row([label("output", name), decoder.basis().describe()]);
+        table.row(["  domain".to_string(), domain(decoder.basis())]);
+        let points = decoder.fitted_points().map(|p| p.len());
+        table.row([
+            "  rank".to_string(),
+            format!(
+                "{} of {} coordinates kept, fitted at {}",
+                decoder.rank(),
+                decoder.basis().len(),
+                points.map_or("each sample's own points".into(), |n| counted(n, "point"))
+            ),
+        ]);
+        push(
+            &mut object["outputs"],
+            json!({
+                "name": name,
+                "basis": decoder.basis().describe(),
+                "functions": decoder.basis().len(),
+                "components": decoder.basis().components(),
+                "rank": decoder.rank(),
+                "fitted_points": points,
+            }),
+        );
+    }
+    text += &table.to_string();
+    let validation = &info["validation"];
+    if validation.is_object() {
+        let mut errors = Table::default();
+        for (key, name) in [
+            ("rl2e", "RL2E"),
+            ("floor", "floor"),
+            ("withheld_rl2e", "withheld"),
+            ("linear_rl2e", "linear map"),
+            ("mean_rl2e", "training mean"),
+            ("worst_rl2e", "worst"),
+        ] {
+            if let Some(v) = validation[key].as_f64() {
+                errors.row([name.to_string(), error(v)]);
+            }
+        }
+        text += &format!("\n\nerrors on held-out training samples\n{errors}");
+    }
+    let fitted = json!({
+        "samples": info["data"]["n_train"],
+        "fingerprint": info["data"]["fingerprint"],
+        "seed": info["seed"],
+    });
+    text += &format!("\n\nfitted to\n{}", entries(&fitted));
+    let meta = &info["data"]["meta"];
+    if !meta.is_null() {
+        text += &format!("\n\nwhich was made as\n{}", entries(meta));
+    }
+    text += &format!(
+        "\n\nsize {numbers} numbers ({:.1} MB)",
+        numbers as f64 * 8e-6
+    );
+    for key in ["seed", "config", "data", "choices", "validation"] {
+        object[key] = info[key].clone();
+    }
+    Ok((text, object))
+}
+
+fn label(kind: &str, name: &str) -> String {
+    if name.is_empty() {
+        kind.to_string()
+    } else {
+        format!("{kind} {name}")
+    }
+}
+
+fn domain(basis: &c2cnet::basis::FieldBasis) -> String {
+    bounds(basis.parts()[0].components()[0].domain())
+}
+
+fn push(list: &mut Value, entry: Value) {
+    if let Value::Array(list) = list {
+        list.push(entry);
+    }
+}

@@ -1,0 +1,39 @@
+//! The subcommands, one file each.
+
+mod demo;
+mod diagnose;
+mod evaluate;
+mod fit;
+mod generate;
+mod inspect;
+mod predict;
+mod report;
+
+use clap::Subcommand;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Demo(demo::Args),
+    Generate(generate::Args),
+    Fit(fit::Args),
+    Evaluate(evaluate::Args),
+    Predict(predict::Args),
+    Inspect(inspect::Args),
+    Diagnose(diagnose::Args),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> anyhow::Result<()> {
+        match self {
+            Command::Demo(args) => demo::run(&args),
+            Command::Generate(args) => generate::run(&args),
+            Command::Fit(args) => fit::run(&args),
+            Command::Evaluate(args) => evaluate::run(&args),
+            Command::Predict(args) => predict::run(&args),
+            Command::Inspect(args) => inspect::run(&args),
+            Command::Diagnose(args) => diagnose::run(&args),
+        }
+    }
+}

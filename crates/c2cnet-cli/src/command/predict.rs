@@ -1,0 +1,221 @@
+//! `c2cnet predict`: outputs of a model, at any points.
+
+use crate::output::{self, counted, say};
+use crate::progress::Progress;
+use crate::{interrupt, output_path};
+use c2cnet::data::npz::write_npz;
+use c2cnet::data::{Dataset, Points, read_output_points, read_points};
+use c2cnet::operator::C2CNet;
+use c2cnet::{Error, Result};
+use faer::Mat;
+use serde_json::json;
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+INPUT is an .npz file with x and f, as for `fit`; u is not needed. The input points need not be
+those of the training data.
+
+The outputs are predicted at
+  --at POINTS         an .npy array (n, d), a .csv with one point a line, or y of an .npz file
+  else y of INPUT     (also each sample's own points, where INPUT has u there)
+  else the points that the model was fitted with
+and written as y (n, d) and u (N, n) or (N, n, components); named outputs as y.NAME, u.NAME.
+
+Examples:
+  c2cnet predict model.c2c new.npz -o prediction.npz
+  c2cnet predict model.c2c new.npz --at fine.csv -o prediction.npz
+  python -c \"import numpy; print(numpy.load('prediction.npz')['u'].shape)\"";
+
+/// Predict output functions for the input functions of a file, at any points.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The model file.
+    model: PathBuf,
+
+    /// The input functions.
+    input: PathBuf,
+
+    /// Where to predict: .npy, .npz or .csv [default: y of INPUT, else the fitted points].
+    #[arg(long, value_name = "POINTS")]
+    at: Option<PathBuf>,
+
+    /// Where to write the prediction (.npz).
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The points of one output.
+enum Target {
+    Shared(Points),
+    PerSample(Vec<Points>),
+}
+
+/// One predicted output.
+struct Prediction {
+    name: String,
+    target: Target,
+    /// For shared points, one `n` x `N` matrix a component; else one `n_k` x 1 a component, for
+    /// each sample.
+    values: Vec<Vec<Mat<f64>>>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    output_path::check(&args.output)?;
+    let progress = Progress::start("reading the model and the inputs");
+    let model = C2CNet::load(&args.model)?;
+    let data = Dataset::read_npz(&args.input)?;
+    let targets = targets(args, &model, &data)?;
+    drop(progress);
+    let progress = Progress::start(format!("predicting {}", counted(data.samples(), "sample")));
+    let coordinates = model.predict_coordinates(&data.inputs)?;
+    let mut predictions = Vec::new();
+    for (index, (name, target)) in targets.into_iter().enumerate() {
+        let values = match &target {
+            Target::Shared(points) => vec![model.decode(coordinates.as_ref(), index, points)?],
+            Target::PerSample(samples) => samples
+                .iter()
+                .enumerate()
+                .map(|(k, points)| model.decode(coordinates.as_ref().subcols(k, 1), index, points))
+                .collect::<Result<_>>()?,
+        };
+        predictions.push(Prediction {
+            name,
+            target,
+            values,
+        });
+    }
+    interrupt::patiently(|| write(args, &predictions))?;
+    drop(progress);
+    let points: Vec<usize> = predictions.iter().map(Prediction::points).collect();
+    if args.json {
+        output::say_json(&json!({
+            "output": args.output,
+            "n_samples": data.samples(),
+            "n_points": points,
+        }))?;
+    } else {
+        let points: Vec<String> = points.iter().map(|&n| counted(n, "point")).collect();
+        say(format_args!(
+            "wrote {}: {} at {}",
+            args.output.display(),
+            counted(data.samples(), "sample"),
+            points.join(", ")
+        ))?;
+    }
+    Ok(())
+}
+
+/// Where each output of the model is to be predicted.
+fn targets(args: &Args, model: &C2CNet, data: &Dataset) -> Result<Vec<(String, Target)>> {
+    if let Some(path) = &args.at {
+        let points = read_points(path)?;
+        let all = model.outputs().iter();
+        return Ok(all
+            .map(|(name, _)| (name.clone(), Target::Shared(points.clone())))
+            .collect());
+    }
+    // With u in the file, samples may have points of their own.
+    let in_file = if data.outputs.is_empty() {
+        read_output_points(&args.input)?
+    } else {
+        Vec::new()
+    };
+    model
+        .outputs()
+        .iter()
+        .map(|(name, decoder)| {
+            let known = data.outputs.iter().find(|(n, _)| n == name);
+            let given = in_file.iter().find(|(n, _)| n == name || n.is_empty());
+            let target = match (known, given, decoder.fitted_points()) {
+                (Some((_, field)), _, _) => match field.shared_points() {
+                    Some(points) => Target::Shared(points.clone()),
+                    None => Target::PerSample(
+                        (0..field.samples())
+                            .map(|k| field.points_of(k).clone())
+                            .collect(),
+                    ),
+                },
+                (None, Some((_, points)), _) => Target::Shared(points.clone()),
+                (None, None, Some(points)) => Target::Shared(points.clone()),
+                (None, None, None) => {
+                    return Err(Error::Config(format!(
+                        "where to predict is not known: {} has no y, and the model was fitted at \
+                         points that differ from sample to sample; give --at POINTS",
+                        args.input.display()
+                    )));
+                }
+            };
+            Ok((name.clone(), target))
+        })
+        .collect()
+}
+
+impl Prediction {
+    /// How many points, at most.
+    fn points(&self) -> usize {
+        match &self.target {
+            Target::Shared(points) => points.len(),
+            Target::PerSample(all) => all.iter().map(Points::len).max().unwrap_or(0),
+        }
+    }
+
+    /// Points, if any, and all components of sample `k`, padded with NaN to `n` points.
+    fn sample(&self, k: usize, n: usize) -> Vec<f64> {
+        let (fields, column) = match &self.target {
+            Target::Shared(_) => (&self.values[0], k),
+            Target::PerSample(_) => (&self.values[k], 0),
+        };
+        (0..n)
+            .flat_map(|i| {
+                fields.iter().map(move |field| {
+                    if i < field.nrows() {
+                        field[(i, column)]
+                    } else {
+                        f64::NAN
+                    }
+                })
+            })
+            .collect()
+    }
+}
+
+fn write(args: &Args, predictions: &[Prediction]) -> Result<()> {
+    write_npz(&args.output, |npz| {
+        for prediction in predictions {
+            let key = |stem: &str| match prediction.name.as_str() {
+                "" => stem.to_string(),
+                name => format!("{stem}.{name}"),
+            };
+            let n = prediction.points();
+            let components = prediction.values[0].len();
+            let samples = match &prediction.target {
+                Target::Shared(points) => {
+                    let coords = points.coords().iter().copied();
+                    npz.put_f64(&key("y"), &[n, points.dim()], coords)?;
+                    prediction.values[0][0].ncols()
+                }
+                Target::PerSample(all) => {
+                    let dim = all[0].dim();
+                    let coords = all.iter().flat_map(|p| {
+                        let padding = std::iter::repeat_n(f64::NAN, (n - p.len()) * dim);
+                        p.coords().iter().copied().chain(padding)
+                    });
+                    npz.put_f64(&key("y"), &[all.len(), n, dim], coords)?;
+                    let counts = all.iter().map(|p| p.len() as i64);
+                    npz.put_i64(&key("y_count"), &[all.len()], counts)?;
+                    all.len()
+                }
+            };
+            let mut shape = vec![samples, n];
+            shape.extend((components > 1).then_some(components));
+            let values = (0..samples).flat_map(|k| prediction.sample(k, n));
+            npz.put_f64(&key("u"), &shape, values)?;
+        }
+        Ok(())
+    })
+}

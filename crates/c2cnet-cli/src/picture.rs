@@ -1,0 +1,247 @@
+//! Pictures of samples: truth, prediction and error beside each other.
+
+use crate::figure::{ColourScale, Figure, Panel, Series};
+use crate::output::error as number;
+use c2cnet::data::{Dataset, Field, Points};
+use c2cnet::operator::C2CNet;
+use c2cnet::{Error, Result};
+
+/// One sample of an output's first component.
+#[derive(Debug)]
+pub struct Shown {
+    /// Which sample this is.
+    pub what: String,
+    /// Its error, over all components.
+    pub rl2e: f64,
+    /// What the output is called on axes.
+    pub symbol: &'static str,
+    pub points: Points,
+    pub truth: Vec<f64>,
+    pub predicted: Vec<f64>,
+    /// Points and values of the input, if it is a function on an interval.
+    pub input: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Shown {
+    /// Sample `k` of `data` at its own points.
+    pub fn of(model: &C2CNet, data: &Dataset, k: usize, what: String, rl2e: f64) -> Result<Shown> {
+        let name = &model.outputs()[0].0;
+        let field = data.outputs.iter().find(|(n, _)| n == name);
+        let field = &field
+            .ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?
+            .1;
+        let points = field.points_of(k).clone();
+        let one = data.select(&[k]);
+        let predicted = model.predict(&one.inputs, 0, &points)?;
+        let truth = field.values_of(k)[..points.len()].to_vec();
+        Ok(Shown {
+            what,
+            rl2e,
+            symbol: if field.components() > 1 { "u_{1}" } else { "u" },
+            predicted: predicted[0].col(0).iter().copied().collect(),
+            points,
+            truth,
+            input: input_of(data, k),
+        })
+    }
+
+    fn error(&self) -> Vec<f64> {
+        let pairs = self.predicted.iter().zip(&self.truth);
+        pairs.map(|(p, t)| p - t).collect()
+    }
+}
+
+/// The first input of sample `k`, if it can be drawn as a curve.
+pub fn input_of(data: &Dataset, k: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+    let field: &Field = &data.inputs.first()?.1;
+    let points = field.points_of(k);
+    (field.dim() == 1).then(|| {
+        let values = field.values_of(k);
+        (points.coords().to_vec(), values[..points.len()].to_vec())
+    })
+}
+
+/// A row of panels for each sample: curves on an interval, maps in the plane.
+///
+/// # Errors
+/// If the points have more than two dimensions.
+pub fn draw(title: &str, rows: &[Shown], triangles: Option<&[[usize; 3]]>) -> Result<Figure> {
+    let mut figure = Figure::new(title).shared_legend();
+    for row in rows {
+        figure = match row.points.dim() {
+            1 => curves(figure, row),
+            2 => maps(figure, row, triangles),
+            d => {
+                return Err(Error::Config(format!(
+                    "fields in {d} dimensions cannot be drawn; predict on a plane and draw that"
+                )));
+            }
+        };
+    }
+    Ok(figure)
+}
+
+fn curves(figure: Figure, row: &Shown) -> Figure {
+    let (x, truth) = sorted(row.points.coords(), &row.truth);
+    let (_, predicted) = sorted(row.points.coords(), &row.predicted);
+    let (_, error) = sorted(row.points.coords(), &row.error());
+    let mut figure = figure.next_row();
+    if let Some((at, f)) = &row.input {
+        let (at, f) = sorted(at, f);
+        figure = figure.panel(
+            Panel::lines("x", "f")
+                .title(&format!("{}, input", row.what))
+                .series(Series::line("", &at, &f)),
+        );
+    }
+    figure
+        .panel(
+            Panel::lines("y", row.symbol)
+                .title("truth and prediction")
+                .series(Series::line("truth", &x, &truth))
+                .series(Series::dashed("prediction", &x, &predicted)),
+        )
+        .panel(
+            Panel::lines("y", "prediction - truth")
+                .title(&error_title(row))
+                .horizontal(0.0, "")
+                .series(Series::line("", &x, &error)),
+        )
+}
+
+fn error_title(row: &Shown) -> String {
+    format!("error, RL2E {}", number(row.rl2e))
+}
+
+fn sorted(x: &[f64], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let mut pairs: Vec<(f64, f64)> = x.iter().copied().zip(values.iter().copied()).collect();
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    pairs.into_iter().unzip()
+}
+
+fn maps(figure: Figure, row: &Shown, triangles: Option<&[[usize; 3]]>) -> Figure {
+    let error: Vec<f64> = row.error().iter().map(|e| e.abs()).collect();
+    let field = ColourScale::field(row.symbol)
+        .covering(&row.truth)
+        .covering(&row.predicted);
+    let plane = Plane::new(&row.points, triangles);
+    figure.row([
+        plane.panel(&format!("{}, truth", row.what), &row.truth, field.clone()),
+        plane.panel("prediction", &row.predicted, field),
+        plane.panel(
+            &error_title(row),
+            &error,
+            ColourScale::error("|prediction - truth|"),
+        ),
+    ])
+}
+
+/// How values at points of the plane are drawn.
+enum Plane {
+    Grid {
+        counts: [usize; 2],
+        /// The point in each cell, row after row from the bottom.
+        order: Vec<usize>,
+        extent: [[f64; 2]; 2],
+    },
+    Mesh(Vec<[f64; 2]>, Vec<[usize; 3]>),
+    Cloud(Vec<f64>, Vec<f64>),
+}
+
+impl Plane {
+    fn new(points: &Points, triangles: Option<&[[usize; 3]]>) -> Plane {
+        let valid = |t: &&[[usize; 3]]| t.iter().flatten().all(|&i| i < points.len());
+        if let Some(triangles) = triangles.filter(valid) {
+            let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
+            return Plane::Mesh(nodes, triangles.to_vec());
+        }
+        let column = |k: usize| points.iter().map(|p| p[k]).collect();
+        grid(points).unwrap_or_else(|| Plane::Cloud(column(0), column(1)))
+    }
+
+    fn panel(&self, title: &str, values: &[f64], scale: ColourScale) -> Panel {
+        match self {
+            Plane::Grid {
+                counts,
+                order,
+                extent,
+            } => {
+                let values: Vec<f64> = order.iter().map(|&i| values[i]).collect();
+                Panel::heatmap("x_{1}", "x_{2}", *counts, &values)
+                    .extent(extent[0], extent[1])
+                    .colours(scale)
+                    .title(title)
+                    .equal_aspect()
+                    .into()
+            }
+            Plane::Mesh(nodes, triangles) => {
+                Panel::triangles("x_{1}", "x_{2}", nodes, triangles, values)
+                    .colours(scale)
+                    .title(title)
+                    .into()
+            }
+            Plane::Cloud(x, y) => Panel::scatter("x_{1}", "x_{2}", x, y, values)
+                .colours(scale)
+                .title(title)
+                .equal_aspect()
+                .into(),
+        }
+    }
+}
+
+/// The points as a grid with equal steps along each axis, if they are one.
+fn grid(points: &Points) -> Option<Plane> {
+    let bounds = points.bounding_box()?;
+    let axis = |k: usize| -> Option<(Vec<f64>, f64)> {
+        let room = 1e-6 * bounds.width(k);
+        let mut ticks: Vec<f64> = points.iter().map(|p| p[k]).collect();
+        ticks.sort_by(f64::total_cmp);
+        ticks.dedup_by(|a, b| (*a - *b).abs() <= room);
+        if ticks.len() < 2 || ticks.len() * 2 > points.len() {
+            return None;
+        }
+        let step = bounds.width(k) / (ticks.len() - 1) as f64;
+        let even = ticks
+            .iter()
+            .enumerate()
+            .all(|(i, t)| (t - (bounds.lower(k) + i as f64 * step)).abs() < 1e-3 * step);
+        even.then_some((ticks, step))
+    };
+    let ((xs, dx), (ys, dy)) = (axis(0)?, axis(1)?);
+    let counts = [xs.len(), ys.len()];
+    if counts[0] * counts[1] != points.len() {
+        return None;
+    }
+    let mut order = vec![usize::MAX; points.len()];
+    for (index, p) in points.iter().enumerate() {
+        let i = ((p[0] - bounds.lower(0)) / dx).round() as usize;
+        let j = ((p[1] - bounds.lower(1)) / dy).round() as usize;
+        *order.get_mut(j * counts[0] + i)? = index;
+    }
+    // Cells are centred at the points.
+    let side = |k: usize, step: f64| [bounds.lower(k) - 0.5 * step, bounds.upper(k) + 0.5 * step];
+    order.iter().all(|&i| i != usize::MAX).then(|| Plane::Grid {
+        counts,
+        order,
+        extent: [side(0, dx), side(1, dy)],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use c2cnet::data::Bounds;
+
+    #[test]
+    fn grids_are_recognised_whatever_their_order() {
+        let points = Points::grid(&Bounds::unit(2), &[4, 3]);
+        let Some(Plane::Grid { counts, order, .. }) = grid(&points) else {
+            panic!("a grid was not recognised");
+        };
+        assert_eq!(counts, [4, 3]);
+        // The second cell from the left at the bottom is (1/3, 0).
+        assert_eq!(points.point(order[1]), &[1.0 / 3.0, 0.0]);
+        let scattered = points.select(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!(grid(&scattered.select(&[0, 1, 2, 3, 4, 5, 7])).is_none());
+    }
+}
