@@ -1,6 +1,6 @@
 //! What a problem is, and the list of them.
 
-use crate::{Darcy1d, Unwatched, Watcher};
+use crate::{Darcy1d, Watcher};
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
 use serde::Serialize;
@@ -87,11 +87,11 @@ pub fn problems() -> Vec<AnyProblem> {
 /// The data set of the problem called `name`; see [`AnyProblem::generate`].
 ///
 /// # Errors
-/// If no problem is called so, or a setting does not fit.
-pub fn generate(name: &str, settings: Value, seed: u64) -> Result<Dataset> {
+/// If no problem is called so, a setting does not fit, or the watcher asks to stop.
+pub fn generate(name: &str, settings: Value, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
     let all = problems();
     match all.iter().find(|problem| problem.name == name) {
-        Some(problem) => problem.generate(settings, seed, &Unwatched),
+        Some(problem) => problem.generate(settings, seed, watcher),
         None => {
             let names: Vec<&str> = all.iter().map(|problem| problem.name).collect();
             Err(Error::Config(format!(
@@ -118,6 +118,7 @@ fn settings_value<P: Problem>(problem: &P) -> Result<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Unwatched;
 
     #[test]
     fn meta_says_how_the_data_was_made() {
@@ -125,6 +126,7 @@ mod tests {
             "darcy1d",
             json!({"n_train": 2, "n_test": 1, "points": 50}),
             7,
+            &Unwatched,
         )
         .unwrap();
         let meta = &data.meta;
@@ -134,7 +136,7 @@ mod tests {
         assert_eq!(meta["settings"]["points"], 50);
         assert_eq!(meta["settings"]["kernel"], "printed");
         // The settings in a file make that file again.
-        let again = generate("darcy1d", meta["settings"].clone(), 7).unwrap();
+        let again = generate("darcy1d", meta["settings"].clone(), 7, &Unwatched).unwrap();
         assert_eq!(again.meta, data.meta);
     }
 
@@ -170,7 +172,9 @@ mod tests {
                 ["n_train = 0", "at least 1"],
             ),
         ] {
-            let message = generate(name, settings, 0).unwrap_err().to_string();
+            let message = generate(name, settings, 0, &Unwatched)
+                .unwrap_err()
+                .to_string();
             for part in parts {
                 assert!(message.contains(part), "{message:?} lacks {part:?}");
             }

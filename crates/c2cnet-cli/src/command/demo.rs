@@ -9,7 +9,7 @@ use c2cnet::data::{Dataset, Field, Observations, Points};
 use c2cnet::metrics::relative;
 use c2cnet::operator::{C2CNet, FitConfig, fit};
 use c2cnet::{Error, Result};
-use c2cnet_problems::problems;
+use c2cnet_problems::{Darcy1d, Problem, problems};
 use faer::Mat;
 use serde_json::json;
 use std::path::PathBuf;
@@ -62,10 +62,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     say(format_args!("   {}", problem.description))?;
     let progress = Progress::start("generating data");
     // For a problem with a grid on an interval, the truth is known between the data's points too.
-    let fine = fine_data(problem, args.seed)?;
+    let fine = fine_data(problem, args.seed, &progress)?;
     let data = match &fine {
         Some(fine) => thinned(fine)?,
-        None => problem.generate(json!(null), args.seed)?,
+        None => problem.generate(json!(null), args.seed, &progress)?,
     };
     interrupt::patiently(|| data.write_npz(&data_file))?;
     drop(progress);
@@ -146,13 +146,17 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// The data on a grid that holds the demonstration's grid and points between, if the problem lives
-/// on a grid of `points`.
-fn fine_data(problem: &c2cnet_problems::AnyProblem, seed: u64) -> Result<Option<Dataset>> {
-    if problem.defaults()?.get("points").is_none() {
+/// on an interval.
+fn fine_data(
+    problem: &c2cnet_problems::AnyProblem,
+    seed: u64,
+    progress: &Progress,
+) -> Result<Option<Dataset>> {
+    if problem.name != Darcy1d::NAME {
         return Ok(None);
     }
     let points = (POINTS - 1) * REFINEMENT + 1;
-    let data = problem.generate(json!({ "points": points }), seed)?;
+    let data = problem.generate(json!({ "points": points }), seed, progress)?;
     let on_grid = |(_, field): &(String, Field)| {
         field.dim() == 1 && field.shared_points().is_some_and(|p| p.len() == points)
     };

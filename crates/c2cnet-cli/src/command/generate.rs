@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         .map_err(|e| Error::Config(format!("settings of problem {problem}: {e}")))?;
     output_path::check(path)?;
     let progress = Progress::start(format!("generating {problem}"));
-    let data = c2cnet_problems::generate(problem, settings, args.seed)?;
+    let data = c2cnet_problems::generate(problem, settings, args.seed, &progress)?;
     interrupt::patiently(|| data.write_npz(path))?;
     drop(progress);
     let train = data.train_indices().len();
