@@ -66,13 +66,18 @@ pub struct Features {
 /// validation error by a quarter (0 to 1e-2 were tried, 1e-4 to 1e-2 are alike).
 const WEIGHT_FLOOR: f64 = 1e-3;
 
-impl Features {
-    /// Steps 1 and 2.
-    pub(super) fn from_linear(
-        linear: &LinearMap,
-        coefficients: MatRef<'_, f64>,
-        exponent: f64,
-    ) -> Result<Self> {
+/// The principal axes of step 1, from which features of any exponent follow.
+pub(super) struct Relevance {
+    /// One row an axis: $V^\top W_\delta$.
+    axes: Mat<f64>,
+    /// How much the training predictions move along each, relative to the first.
+    deviations: Vec<f64>,
+    input_mean: Vec<f64>,
+}
+
+impl Relevance {
+    /// Step 1.
+    pub(super) fn new(linear: &LinearMap, coefficients: MatRef<'_, f64>) -> Result<Self> {
         let mut a = coefficients.to_owned();
         linalg::subtract_from_columns(&mut a, &linear.input_mean);
         let inputs = linalg::thin_svd(a.as_ref())?;
@@ -108,25 +113,35 @@ impl Features {
         });
         let svd = linalg::thin_svd(linalg::mul(stacked.as_ref(), axes.as_ref()).as_ref())?;
         let rank = svd.s.iter().take_while(|&&s| s > 1e-10 * svd.s[0]).count();
-        let mut transform = linalg::mul(
-            svd.u.as_ref().subcols(0, rank).transpose(),
-            stacked.as_ref(),
-        );
-        // Only ratios of deviations matter: the common factor is settled below.
-        for i in 0..rank {
-            let weight = (svd.s[i] / svd.s[0]).powf(exponent - 1.0);
+        Ok(Relevance {
+            axes: linalg::mul(
+                svd.u.as_ref().subcols(0, rank).transpose(),
+                stacked.as_ref(),
+            ),
+            deviations: svd.s[..rank].iter().map(|s| s / svd.s[0]).collect(),
+            input_mean: linear.input_mean.clone(),
+        })
+    }
+
+    /// Step 2, for training samples with these coefficients.
+    pub(super) fn features(&self, coefficients: MatRef<'_, f64>, exponent: f64) -> Features {
+        let mut transform = self.axes.clone();
+        for (i, deviation) in self.deviations.iter().enumerate() {
+            let weight = deviation.powf(exponent - 1.0);
             for j in 0..transform.ncols() {
                 transform[(i, j)] *= weight;
             }
         }
         let mut features = Features {
             transform,
-            input_mean: linear.input_mean.clone(),
+            input_mean: self.input_mean.clone(),
         };
         features.normalise(coefficients);
-        Ok(features)
+        features
     }
+}
 
+impl Features {
     /// $z \leftarrow Mz$, then mean norm 1 again.
     pub(super) fn reweighted(&self, m: MatRef<'_, f64>, coefficients: MatRef<'_, f64>) -> Self {
         let mut features = Features {

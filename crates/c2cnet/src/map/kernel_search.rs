@@ -1,6 +1,6 @@
 //! The choice of kernel, length, nugget, exponent and number of passes on held-out training samples.
 
-use super::kernel::{Features, KernelSettings, PassSettings};
+use super::kernel::{Features, KernelSettings, PassSettings, Relevance};
 use super::kernel_function::{
     KernelFunction, kernel_matrix, squared_distances, squared_distances_within,
 };
@@ -179,8 +179,9 @@ pub fn search(
     };
     // Pass 0 for every exponent; the search of the next starts where the last one ended.
     let mut best: Option<(f64, PassReport, Features)> = None;
+    let relevance = Relevance::new(&linear, a.as_ref())?;
     for &exponent in exponents {
-        let features = Features::from_linear(&linear, a.as_ref(), exponent)?;
+        let features = relevance.features(a.as_ref(), exponent);
         let start = best.as_ref().map(|b| b.1.settings);
         if let Some((settings, error)) =
             descend(&features, a.as_ref(), c.as_ref(), &held, spec, start)
@@ -259,7 +260,8 @@ impl KernelChoice {
             .passes
             .split_last()
             .expect("at least one pass");
-        let mut features = Features::from_linear(linear, coefficients, self.settings.exponent)?;
+        let relevance = Relevance::new(linear, coefficients)?;
+        let mut features = relevance.features(coefficients, self.settings.exponent);
         for pass in reweighting {
             features = agop::reweight(&features, coefficients, c.as_ref(), *pass, seed)?;
         }

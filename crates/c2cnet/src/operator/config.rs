@@ -141,6 +141,17 @@ pub enum TransformChoice {
     LogStandardise,
 }
 
+impl From<Transform> for TransformChoice {
+    fn from(transform: Transform) -> Self {
+        match transform {
+            Transform::None => TransformChoice::None,
+            Transform::Log => TransformChoice::Log,
+            Transform::Standardise => TransformChoice::Standardise,
+            Transform::LogStandardise => TransformChoice::LogStandardise,
+        }
+    }
+}
+
 impl TransformChoice {
     /// The transform, unless it is to be chosen.
     pub fn given(self) -> Option<Transform> {

@@ -5,6 +5,7 @@ mod candidates;
 mod config;
 mod fit;
 mod model;
+mod ranking;
 mod report;
 mod search;
 mod spaces;
