@@ -12,10 +12,12 @@ pub mod darcy1d;
 mod problem;
 mod progress;
 mod random_field;
+mod spectral_field;
 mod stream;
 
 pub use darcy1d::Darcy1d;
 pub use problem::{AnyProblem, Problem, generate, problems};
 pub use progress::{Unwatched, Watcher, make_samples};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};
+pub use spectral_field::{Modes, SpectralField};
 pub use stream::sample_stream;
