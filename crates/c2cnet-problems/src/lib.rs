@@ -9,13 +9,19 @@
 #![warn(missing_docs)]
 
 pub mod darcy1d;
+pub mod darcy2d;
+mod five_point;
+mod pairs;
 mod problem;
 mod progress;
 mod random_field;
+mod setting;
 mod spectral_field;
 mod stream;
 
 pub use darcy1d::Darcy1d;
+pub use darcy2d::Darcy2d;
+pub use five_point::FivePoint;
 pub use problem::{AnyProblem, Problem, generate, problems};
 pub use progress::{Unwatched, Watcher, make_samples};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};
