@@ -10,7 +10,9 @@
 
 pub mod darcy1d;
 pub mod darcy2d;
+mod exponential_rk;
 mod five_point;
+pub mod kdv_burgers;
 mod pairs;
 mod problem;
 mod progress;
@@ -22,6 +24,7 @@ mod stream;
 pub use darcy1d::Darcy1d;
 pub use darcy2d::Darcy2d;
 pub use five_point::FivePoint;
+pub use kdv_burgers::KdvBurgers;
 pub use problem::{AnyProblem, Problem, generate, problems};
 pub use progress::{Unwatched, Watcher, make_samples};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};

@@ -84,6 +84,7 @@ pub fn problems() -> Vec<AnyProblem> {
     vec![
         AnyProblem::of::<crate::Darcy1d>(),
         AnyProblem::of::<crate::Darcy2d>(),
+        AnyProblem::of::<crate::KdvBurgers>(),
     ]
 }
 
