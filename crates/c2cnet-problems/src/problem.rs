@@ -85,6 +85,8 @@ pub fn problems() -> Vec<AnyProblem> {
         AnyProblem::of::<crate::Darcy1d>(),
         AnyProblem::of::<crate::Darcy2d>(),
         AnyProblem::of::<crate::KdvBurgers>(),
+        AnyProblem::of::<crate::Helmholtz>(),
+        AnyProblem::of::<crate::Poisson10d>(),
     ]
 }
 
