@@ -15,7 +15,9 @@
 //!
 //! $u$ solves the five-point scheme with averaged coefficients ([`FivePoint`], to rounding), on the grid of
 //! the data or, with `refine`, on one so many times finer, of which the data are every so-manieth node.
-//! The published set was made on 421 x 421 nodes, which is `refine = 3`.
+//! The published set was made on 421 x 421 nodes, which is `refine = 3`. Over 8 samples of 141 x 141 nodes,
+//! $u$ differs from that of `refine = 6` by 8e-5 of its norm at `refine = 1` and 7e-6 at 3, which takes
+//! about 15 times as long. The default is 1: an error below what the best maps reach on these data.
 
 use crate::setting::require;
 use crate::{

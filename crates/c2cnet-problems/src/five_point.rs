@@ -10,13 +10,19 @@
 //! triangular solves, on the calling thread.
 //!
 //! Nodes are eliminated by nested dissection: the middle line of a rectangle of nodes goes last, after
-//! both halves, and each half likewise.
+//! both halves, and each half likewise. The factorisation works in dense blocks (supernodes), always: left
+//! to choose, faer takes single entries for some orders, and is three to four times slower here.
+//!
+//! Processor time for 64 samples on 140 x 140 intervals, one thread, field included: nested dissection
+//! 0.59 s (0.59 to 0.69 with undivided rectangles of 1 to 64 nodes, no trend), approximate minimum degree
+//! 0.70 s, although its factor is smaller (0.59 against 0.82 million numbers).
 
 use c2cnet::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::perm::Perm;
 use faer::prelude::default;
+use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
 };
@@ -87,7 +93,10 @@ impl FivePoint {
             pattern.as_ref(),
             Side::Lower,
             SymmetricOrdering::Custom(order.as_ref()),
-            CholeskySymbolicParams::default(),
+            CholeskySymbolicParams {
+                supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SUPERNODAL,
+                ..default()
+            },
         )
         .map_err(failed)?;
         let scratch = StackReq::any_of(&[
