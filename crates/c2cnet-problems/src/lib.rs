@@ -9,13 +9,30 @@
 #![warn(missing_docs)]
 
 pub mod darcy1d;
+pub mod darcy2d;
+mod exponential_rk;
+mod five_point;
+pub mod helmholtz;
+pub mod kdv_burgers;
+mod pairs;
+pub mod poisson10d;
 mod problem;
 mod progress;
+mod quasi_random;
 mod random_field;
+mod setting;
+mod spectral_field;
 mod stream;
 
 pub use darcy1d::Darcy1d;
+pub use darcy2d::Darcy2d;
+pub use five_point::FivePoint;
+pub use helmholtz::Helmholtz;
+pub use kdv_burgers::KdvBurgers;
+pub use poisson10d::Poisson10d;
 pub use problem::{AnyProblem, Problem, generate, problems};
 pub use progress::{Unwatched, Watcher, make_samples};
+pub use quasi_random::{HALTON_DIMENSIONS, halton};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};
+pub use spectral_field::{Modes, SpectralField};
 pub use stream::sample_stream;

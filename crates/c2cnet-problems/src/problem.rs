@@ -1,6 +1,6 @@
 //! What a problem is, and the list of them.
 
-use crate::{Darcy1d, Watcher};
+use crate::Watcher;
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
 use serde::Serialize;
@@ -81,7 +81,13 @@ impl AnyProblem {
 
 /// All problems.
 pub fn problems() -> Vec<AnyProblem> {
-    vec![AnyProblem::of::<Darcy1d>()]
+    vec![
+        AnyProblem::of::<crate::Darcy1d>(),
+        AnyProblem::of::<crate::Darcy2d>(),
+        AnyProblem::of::<crate::KdvBurgers>(),
+        AnyProblem::of::<crate::Helmholtz>(),
+        AnyProblem::of::<crate::Poisson10d>(),
+    ]
 }
 
 /// The data set of the problem called `name`; see [`AnyProblem::generate`].

@@ -1,0 +1,90 @@
+use super::*;
+use crate::pairs::{check_reproducible, relative_difference, rms};
+use crate::{Unwatched, generate};
+use serde_json::json;
+
+fn small() -> Darcy2d {
+    Darcy2d {
+        points: 21,
+        modes: 30,
+        ..Darcy2d::default()
+    }
+}
+
+#[test]
+fn the_same_bits_on_any_number_of_threads_and_for_any_number_of_samples() {
+    check_reproducible(|n_train, n_test| {
+        let problem = Darcy2d {
+            n_train,
+            n_test,
+            ..small()
+        };
+        problem.samples(7, &Unwatched).unwrap()
+    });
+}
+
+#[test]
+fn the_solutions_are_as_large_as_the_papers() {
+    let data = Darcy2d {
+        points: 36,
+        n_train: 200,
+        n_test: 0,
+        ..Darcy2d::default()
+    }
+    .samples(1, &Unwatched)
+    .unwrap();
+    // The paper's tables imply 0.044.
+    let size = rms(&data.outputs[0].1);
+    assert!((0.040..0.048).contains(&size), "rms {size}");
+    assert!(data.inputs[0].1.minimum() > 0.0);
+}
+
+#[test]
+fn refining_changes_the_solver_and_not_the_input() {
+    let on = |refine| {
+        Darcy2d {
+            n_train: 2,
+            n_test: 0,
+            refine,
+            ..small()
+        }
+        .samples(3, &Unwatched)
+        .unwrap()
+    };
+    let [one, two, four] = [1, 2, 4].map(on);
+    let difference = |a: &Dataset, b: &Dataset| {
+        relative_difference(&a.outputs[0].1.values_of(1), &b.outputs[0].1.values_of(1))
+    };
+    let inputs = [&one, &four].map(|data| data.inputs[0].1.values_of(1));
+    assert!(relative_difference(&inputs[0], &inputs[1]) < 1e-13);
+    let (coarse, fine) = (difference(&one, &two), difference(&two, &four));
+    assert!(coarse < 2e-2 && fine < 0.5 * coarse, "{coarse:e} {fine:e}");
+}
+
+#[test]
+fn the_printed_field_is_a_third_with_a_constant() {
+    let axis = [0.0, 0.3, 1.0];
+    let of = |field: LogField| field.on(20, &axis).unwrap().draw(&mut sample_stream(5, 0));
+    let (published, printed) = (of(LogField::Published), of(LogField::Printed));
+    let constant = printed[0] - published[0] / 3.0;
+    for (published, printed) in published.iter().zip(&printed) {
+        assert!((printed - published / 3.0 - constant).abs() < 1e-13);
+    }
+    assert!(constant != 0.0);
+}
+
+#[test]
+fn wrong_settings_are_named() {
+    for (settings, part) in [
+        (json!({"points": 2}), "points = 2 must be 3 to 2001"),
+        (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
+        (json!({"modes": 1}), "modes = 1 must be 2 to 2001"),
+        (json!({"refine": 0}), "refine = 0 must be 1 to 14"),
+        (json!({"refine": 15}), "refine = 15 must be 1 to 14"),
+        (json!({"field": "other"}), "`published`"),
+        (json!({"tau": 1.0}), "`tau`"),
+    ] {
+        let message = generate("darcy2d", settings, 0).unwrap_err().to_string();
+        assert!(message.contains(part), "{message:?} lacks {part:?}");
+    }
+}
