@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod darcy1d;
+pub mod fem;
 mod problem;
 mod progress;
 mod random_field;
