@@ -8,14 +8,22 @@
 //! [`problems`].
 #![warn(missing_docs)]
 
+mod blocks;
 pub mod darcy1d;
+pub mod darcy_lshape;
+pub mod elastic_plate;
 pub mod fem;
+pub mod poisson_holes;
 mod problem;
 mod progress;
 mod random_field;
 mod stream;
 
+pub use blocks::fill_blocks;
+pub use darcy_lshape::DarcyLshape;
 pub use darcy1d::Darcy1d;
+pub use elastic_plate::ElasticPlate;
+pub use poisson_holes::PoissonHoles;
 pub use problem::{AnyProblem, Problem, generate, problems};
 pub use progress::{Unwatched, Watcher, make_samples};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};

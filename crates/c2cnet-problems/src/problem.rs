@@ -1,6 +1,6 @@
 //! What a problem is, and the list of them.
 
-use crate::{Darcy1d, Unwatched, Watcher};
+use crate::{Darcy1d, DarcyLshape, ElasticPlate, PoissonHoles, Unwatched, Watcher};
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
 use serde::Serialize;
@@ -81,7 +81,12 @@ impl AnyProblem {
 
 /// All problems.
 pub fn problems() -> Vec<AnyProblem> {
-    vec![AnyProblem::of::<Darcy1d>()]
+    vec![
+        AnyProblem::of::<Darcy1d>(),
+        AnyProblem::of::<PoissonHoles>(),
+        AnyProblem::of::<ElasticPlate>(),
+        AnyProblem::of::<DarcyLshape>(),
+    ]
 }
 
 /// The data set of the problem called `name`; see [`AnyProblem::generate`].
