@@ -14,7 +14,8 @@
 //! polygon of 64 sides, so that every mesh fits it exactly.
 //!
 //! **Reference.** Quadratic elements on a mesh of its own, about 20,000 nodes, graded to a 64th of its size at
-//! the two corners where the held edge ends and stresses are singular.
+//! the two corners where the held edge ends and stresses are singular. Its error is 1e-4 of the displacements
+//! (against 60,000 nodes), a sixteenth of the paper's smallest test error, 1.7e-3.
 
 use crate::fem::{
     Element, Pattern, PlaneStress, Solver, Space, edge_points, graded_ring, mesh_with_nodes,

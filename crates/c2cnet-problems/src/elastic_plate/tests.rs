@@ -65,6 +65,28 @@ fn the_plate_is_symmetric() {
 }
 
 #[test]
+fn the_reference_has_converged() {
+    let points = mesh_with_nodes(&domain(None).unwrap(), 1048).unwrap();
+    let [coarse, fine] = [20_000, 60_000].map(|reference| {
+        let settings = ElasticPlate {
+            reference,
+            ..small()
+        };
+        let solver = settings.reference().unwrap();
+        let heights = edge_points(&solver.space, on_loaded_edge);
+        let loads = Mat::from_fn(heights.len(), 3, |i, j| {
+            (4.0 * (j + 1) as f64 * heights[i][1]).cos()
+        });
+        solver
+            .displacements(loads.as_ref(), points.nodes())
+            .unwrap()
+    });
+    let relative = (&coarse - &fine).norm_l2() / fine.norm_l2();
+    println!("relative error of the reference, elastic-plate {relative:e}");
+    assert!(relative < 2e-4, "{relative}");
+}
+
+#[test]
 fn samples_depend_on_nothing_but_settings_seed_and_number() {
     let whole = make(&small(), 3);
     for threads in [1, 2, 4] {

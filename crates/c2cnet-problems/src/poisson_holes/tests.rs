@@ -63,6 +63,23 @@ fn samples_solve_the_equation_and_vanish_on_the_walls() {
 }
 
 #[test]
+fn the_reference_has_converged() {
+    let domain = domain().unwrap();
+    let points = mesh_with_nodes(&domain, 1780).unwrap();
+    let [coarse, fine] = [28_000, 80_000].map(|reference| {
+        let settings = PoissonHoles {
+            reference,
+            ..small()
+        };
+        let solver = settings.reference(&domain).unwrap();
+        solver.responses(points.nodes()).unwrap()
+    });
+    let relative = (&coarse - &fine).norm_l2() / fine.norm_l2();
+    println!("relative error of the reference, poisson-holes {relative:e}");
+    assert!(relative < 1e-4, "{relative}");
+}
+
+#[test]
 fn samples_depend_on_nothing_but_settings_seed_and_number() {
     let whole = make(&small(), 3);
     for threads in [1, 2, 4] {
