@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let seed = arguments.get(2).map_or(Ok(0), |text| text.parse())?;
     let start = Instant::now();
-    let data = c2cnet_problems::generate(name, settings, seed)?;
+    let data = c2cnet_problems::generate(name, settings, seed, &c2cnet_problems::Unwatched)?;
     let seconds = start.elapsed().as_secs_f64();
     let samples = data.samples();
     println!(

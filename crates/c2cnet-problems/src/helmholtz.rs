@@ -232,7 +232,9 @@ mod tests {
             ),
             (json!({"beta": 1.0}), "`beta`"),
         ] {
-            let message = generate("helmholtz", settings, 0).unwrap_err().to_string();
+            let message = generate("helmholtz", settings, 0, &crate::Unwatched)
+                .unwrap_err()
+                .to_string();
             assert!(message.contains(part), "{message:?} lacks {part:?}");
         }
     }

@@ -8,14 +8,19 @@
 //! [`problems`].
 #![warn(missing_docs)]
 
+mod blocks;
 pub mod darcy1d;
 pub mod darcy2d;
+pub mod darcy_lshape;
+pub mod elastic_plate;
 mod exponential_rk;
+pub mod fem;
 mod five_point;
 pub mod helmholtz;
 pub mod kdv_burgers;
 mod pairs;
 pub mod poisson10d;
+pub mod poisson_holes;
 mod problem;
 mod progress;
 mod quasi_random;
@@ -24,11 +29,15 @@ mod setting;
 mod spectral_field;
 mod stream;
 
+pub use blocks::fill_blocks;
+pub use darcy_lshape::DarcyLshape;
 pub use darcy1d::Darcy1d;
 pub use darcy2d::Darcy2d;
+pub use elastic_plate::ElasticPlate;
 pub use five_point::FivePoint;
 pub use helmholtz::Helmholtz;
 pub use kdv_burgers::KdvBurgers;
+pub use poisson_holes::PoissonHoles;
 pub use poisson10d::Poisson10d;
 pub use problem::{AnyProblem, Problem, generate, problems};
 pub use progress::{Unwatched, Watcher, make_samples};

@@ -210,7 +210,9 @@ mod tests {
             (json!({"dimension": 21}), "dimension = 21 must be 1 to 20"),
             (json!({"n_test": 2}), "`n_test`"),
         ] {
-            let message = generate("poisson10d", settings, 0).unwrap_err().to_string();
+            let message = generate("poisson10d", settings, 0, &crate::Unwatched)
+                .unwrap_err()
+                .to_string();
             assert!(message.contains(part), "{message:?} lacks {part:?}");
         }
     }

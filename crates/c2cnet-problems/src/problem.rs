@@ -84,6 +84,9 @@ pub fn problems() -> Vec<AnyProblem> {
     vec![
         AnyProblem::of::<crate::Darcy1d>(),
         AnyProblem::of::<crate::Darcy2d>(),
+        AnyProblem::of::<crate::PoissonHoles>(),
+        AnyProblem::of::<crate::ElasticPlate>(),
+        AnyProblem::of::<crate::DarcyLshape>(),
         AnyProblem::of::<crate::KdvBurgers>(),
         AnyProblem::of::<crate::Helmholtz>(),
         AnyProblem::of::<crate::Poisson10d>(),

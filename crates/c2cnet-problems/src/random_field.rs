@@ -13,7 +13,7 @@
 use crate::sample_stream;
 use c2cnet::data::Points;
 use c2cnet::{Error, Result, linalg};
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, MatRef};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,12 @@ impl RandomField {
 
     /// Samples `first` to `first + BLOCK` under `seed`, one a column, on the calling thread.
     pub fn block(&self, seed: u64, first: u64) -> Mat<f64> {
-        let mut normals = Mat::zeros(self.rank(), Self::BLOCK);
+        self.draws(Self::normals(seed, first, self.rank()).as_ref())
+    }
+
+    /// The first `count` normal numbers of samples `first` to `first + BLOCK` under `seed`, one sample a column.
+    pub fn normals(seed: u64, first: u64, count: usize) -> Mat<f64> {
+        let mut normals = Mat::zeros(count, Self::BLOCK);
         for j in 0..Self::BLOCK {
             let rng = sample_stream(seed, first + j as u64);
             let numbers = rng.sample_iter::<f64, _>(StandardNormal);
@@ -96,7 +101,26 @@ impl RandomField {
                 *z = number;
             }
         }
-        linalg::mul_seq(self.factor.as_ref(), normals.as_ref())
+        normals
+    }
+
+    /// The draws $L z$, for normal numbers $z$ in columns, as many as the [rank](Self::rank); on the
+    /// calling thread. Two independent fields of a sample take one stream's numbers in turn.
+    pub fn draws(&self, normals: MatRef<'_, f64>) -> Mat<f64> {
+        linalg::mul_seq(self.factor.as_ref(), normals)
+    }
+
+    /// The field $M g$ for this field $g$ and a linear map $M$, given by what it does to columns.
+    ///
+    /// A linear equation with random data is solved once for each column of $L$, that is [rank](Self::rank)
+    /// times, however many samples are drawn.
+    ///
+    /// # Errors
+    /// Those of `map`.
+    pub fn image(&self, map: impl FnOnce(MatRef<'_, f64>) -> Result<Mat<f64>>) -> Result<Self> {
+        Ok(RandomField {
+            factor: map(self.factor.as_ref())?,
+        })
     }
 
     /// Samples `0` to `count` under `seed`, one a column.

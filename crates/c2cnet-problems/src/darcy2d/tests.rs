@@ -84,7 +84,9 @@ fn wrong_settings_are_named() {
         (json!({"field": "other"}), "`published`"),
         (json!({"tau": 1.0}), "`tau`"),
     ] {
-        let message = generate("darcy2d", settings, 0).unwrap_err().to_string();
+        let message = generate("darcy2d", settings, 0, &crate::Unwatched)
+            .unwrap_err()
+            .to_string();
         assert!(message.contains(part), "{message:?} lacks {part:?}");
     }
 }

@@ -197,7 +197,7 @@ fn wrong_settings_are_named() {
             "`steps`",
         ),
     ] {
-        let message = generate("kdv-burgers", settings, 0)
+        let message = generate("kdv-burgers", settings, 0, &crate::Unwatched)
             .unwrap_err()
             .to_string();
         assert!(message.contains(part), "{message:?} lacks {part:?}");
