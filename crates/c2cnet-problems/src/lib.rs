@@ -13,10 +13,12 @@ pub mod fem;
 mod problem;
 mod progress;
 mod random_field;
+pub mod stokes;
 mod stream;
 
 pub use darcy1d::Darcy1d;
 pub use problem::{AnyProblem, Problem, generate, problems};
 pub use progress::{Unwatched, Watcher, make_samples};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};
+pub use stokes::StokesInverse;
 pub use stream::sample_stream;

@@ -1,6 +1,6 @@
 //! What a problem is, and the list of them.
 
-use crate::{Darcy1d, Unwatched, Watcher};
+use crate::{Darcy1d, StokesInverse, Unwatched, Watcher};
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
 use serde::Serialize;
@@ -81,7 +81,10 @@ impl AnyProblem {
 
 /// All problems.
 pub fn problems() -> Vec<AnyProblem> {
-    vec![AnyProblem::of::<Darcy1d>()]
+    vec![
+        AnyProblem::of::<Darcy1d>(),
+        AnyProblem::of::<StokesInverse>(),
+    ]
 }
 
 /// The data set of the problem called `name`; see [`AnyProblem::generate`].
