@@ -143,6 +143,29 @@ fn a_flow_is_that_of_the_data() {
     }
 }
 
+#[test]
+fn settings_out_of_range_are_named() {
+    type Change = fn(&mut StokesInverse);
+    let cases: [(Change, &str); 6] = [
+        (|s| s.n_train = 0, "n_train = 0"),
+        (|s| s.sensors = 0, "sensors = 0"),
+        (|s| s.noise = -0.1, "noise = -0.1"),
+        (|s| s.grid = 1, "grid = 1"),
+        (|s| s.mesh_size = f64::NAN, "mesh_size = NaN"),
+        (|s| s.obstacles.margin = 2.0, "margin = 2"),
+    ];
+    for (change, part) in cases {
+        let mut settings = tiny();
+        change(&mut settings);
+        let message = settings.samples(0, &Unwatched).unwrap_err().to_string();
+        assert!(message.contains(part), "{message:?} lacks {part:?}");
+        assert!(flow(&settings, 0, 0).is_err());
+    }
+    let unknown = serde_json::json!({"obstacles": {"radii": [0.1, 0.2]}});
+    let message = crate::generate("stokes-inverse", unknown, 0).unwrap_err();
+    assert!(message.to_string().contains("`radii`"), "{message}");
+}
+
 /// The relative change of the readings in $L^2$ from one mesh to one twice as fine.
 fn change_on_refinement(mesh_size: f64, k: u64) -> f64 {
     let at = |mesh_size: f64| {
@@ -166,7 +189,7 @@ fn change_on_refinement(mesh_size: f64, k: u64) -> f64 {
 fn readings_hardly_change_on_a_mesh_twice_as_fine() {
     for k in 0..3 {
         let change = change_on_refinement(StokesInverse::default().mesh_size, k);
-        assert!(change < 3e-3, "sample {k}: {change:e}");
+        assert!(change < 5e-4, "sample {k}: {change:e}");
     }
 }
 
@@ -174,6 +197,19 @@ fn readings_hardly_change_on_a_mesh_twice_as_fine() {
 #[test]
 #[ignore = "a study, not a check"]
 fn study() {
+    // Every mesh of the default size is good enough.
+    let mut smallest = f64::INFINITY;
+    for k in 0..3000 {
+        let settings = StokesInverse::default();
+        let obstacles = settings.obstacles.draw(&mut sample_stream(0, k)).unwrap();
+        let size = MeshSize {
+            near: settings.mesh_size,
+            far: FAR_TO_NEAR * settings.mesh_size,
+        };
+        let mesh = FittedMesh::new(&obstacles, size).unwrap().mesh;
+        smallest = smallest.min(smallest_angle(&mesh).to_degrees());
+    }
+    println!("smallest angle of 3000 meshes: {smallest:.1} degrees");
     for mesh_size in [0.12, 0.08, 0.06, 0.04] {
         let start = std::time::Instant::now();
         let settings = StokesInverse {
