@@ -10,7 +10,7 @@
 //!
 //! none of which touches $[-1.5, 1.5]^2$ but in a side; the output is the distance from
 //! $\partial\mathcal B$, negative inside, on one grid for all samples. Read in order:
-//! [`signed_distance`](self::signed_distance()), the law of the obstacles, the mesh, the solver.
+//! [`signed_distance()`], [`ObstacleLaw`], [`FittedMesh`], [`solve_stokes`].
 //!
 //! The paper prints neither $U_\infty$ nor $\mu$; the velocity is proportional to the first and
 //! does not depend on the second. The three rectangles that it names overlap at the corners, and

@@ -16,7 +16,7 @@ use std::f64::consts::{PI, TAU};
 pub const HALF_SIDE: f64 = 1.5;
 
 /// Draws of one sample before the law is given up.
-const MOST_DRAWS: usize = 20_000;
+const MOST_DRAWS: usize = 10_000;
 
 /// Settings of the obstacles; the paper gives the families and no numbers.
 ///
@@ -137,7 +137,7 @@ impl ObstacleLaw {
     /// Draws the components of one sample.
     ///
     /// # Errors
-    /// If they did not fit in 20,000 draws.
+    /// If they did not fit in 10,000 draws.
     pub fn draw(&self, rng: &mut impl Rng) -> Result<Vec<Obstacle>> {
         let [fewest, most] = self.components;
         let count = rng.random_range(fewest..=most);
