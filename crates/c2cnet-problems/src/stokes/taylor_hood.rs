@@ -210,7 +210,7 @@ impl System {
                     }
                 }
             }
-            for i in 0..6 {
+            for (i, forced) in local.iter().enumerate() {
                 let row = self.number[cell.places[i]];
                 if row == OUTSIDE {
                     continue;
@@ -220,7 +220,7 @@ impl System {
                     let known: f64 = (0..6)
                         .map(|j| cell.stiffness[i][j] * boundary[c][cell.places[j]])
                         .sum();
-                    load[(row, c)] += local[i][c] - known;
+                    load[(row, c)] += forced[c] - known;
                 }
             }
         }

@@ -246,14 +246,19 @@ fn study() {
         n_test: 0,
         ..StokesInverse::default()
     };
-    let data = pool.install(|| settings.samples(0, &Unwatched).unwrap());
+    pool.install(|| settings.samples(0, &Unwatched).unwrap());
     let seconds = start.elapsed().as_secs_f64() / 20.0;
+    println!("whole samples on one thread: {seconds:.3} s each");
+    let start = std::time::Instant::now();
+    let data = StokesInverse::default().samples(0, &Unwatched).unwrap();
+    let minutes = start.elapsed().as_secs_f64() / 60.0;
     let rms = |field: &Field| {
-        let values: Vec<f64> = (0..20).flat_map(|k| field.values_of(k)).collect();
-        (values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64).sqrt()
+        let values = (0..field.samples()).map(|k| field.values_of(k).len());
+        (field.norms_squared().iter().sum::<f64>() / values.sum::<usize>() as f64).sqrt()
     };
     println!(
-        "whole samples: {seconds:.3} s each; rms of readings {:.3}, of distances {:.3}",
+        "all {} samples on all threads: {minutes:.1} min; rms of readings {:.3}, of distances {:.3}",
+        data.samples(),
         rms(&data.inputs[0].1),
         rms(&data.outputs[0].1)
     );
