@@ -20,7 +20,12 @@ fn main() -> Result<()> {
             continue;
         }
         let start = Instant::now();
-        let data = generate(name, serde_json::Value::Null, 0, &c2cnet_problems::Unwatched)?;
+        let data = generate(
+            name,
+            serde_json::Value::Null,
+            0,
+            &c2cnet_problems::Unwatched,
+        )?;
         let seconds = start.elapsed().as_secs_f64();
         let output = &data.outputs[0].1;
         let numbers = output.samples() * output.components() * output.points_of(0).len();

@@ -27,6 +27,7 @@ mod quasi_random;
 mod random_field;
 mod setting;
 mod spectral_field;
+pub mod stokes;
 mod stream;
 
 pub use blocks::fill_blocks;
@@ -44,4 +45,5 @@ pub use progress::{Unwatched, Watcher, make_samples};
 pub use quasi_random::{HALTON_DIMENSIONS, halton};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};
 pub use spectral_field::{Modes, SpectralField};
+pub use stokes::StokesInverse;
 pub use stream::sample_stream;

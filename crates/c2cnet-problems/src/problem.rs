@@ -90,6 +90,7 @@ pub fn problems() -> Vec<AnyProblem> {
         AnyProblem::of::<crate::KdvBurgers>(),
         AnyProblem::of::<crate::Helmholtz>(),
         AnyProblem::of::<crate::Poisson10d>(),
+        AnyProblem::of::<crate::StokesInverse>(),
     ]
 }
 
