@@ -40,7 +40,7 @@ use std::sync::Mutex;
 /// | `k_length` | 0.2 | $\ell$ of $\log k$ | at least 0.05 |
 /// | `k_sigma` | 1 | standard deviation of $\log k$ | 0 to 5, not 0 |
 /// | `f_length` | 0.2 | $\ell$ of $f$ | at least 0.05 |
-/// | `f_sigma` | 0.35 | standard deviation of $f$ | positive |
+/// | `f_sigma` | 0.37 | standard deviation of $f$ | positive |
 /// | `reference` | 4000 | about how many nodes of quadratic elements solve the equation | at least 4 `points`, at most 1000000 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -75,7 +75,7 @@ impl Default for DarcyLshape {
             k_length: 0.2,
             k_sigma: 1.0,
             f_length: 0.2,
-            f_sigma: 0.35,
+            f_sigma: 0.37,
             reference: 4_000,
         }
     }

@@ -70,13 +70,13 @@ pub fn graded_ring(ring: &[[f64; 2]], corners: &[usize], finest: f64, reach: f64
         }
         points
     };
-    for i in 0..n {
+    for (i, &corner) in ring.iter().enumerate() {
         if corners.contains(&i) {
             out.extend(beside(i, (i + n - 1) % n).into_iter().rev());
-            out.push(ring[i]);
+            out.push(corner);
             out.extend(beside(i, (i + 1) % n));
         } else {
-            out.push(ring[i]);
+            out.push(corner);
         }
     }
     out
