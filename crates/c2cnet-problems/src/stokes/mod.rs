@@ -25,6 +25,9 @@
 //! | 0.08 | 2,258 | 5.5e-4 | 9.0e-4 |
 //! | 0.06 | 3,319 | 2.5e-4 | 3.6e-4 |
 //! | 0.04 | 6,269 | 9.4e-5 | 1.4e-4 |
+//!
+//! Over all 3,000 samples (seed 0) the readings have rms 0.77 and the distances 1.90; no mesh has an
+//! angle below 24 degrees.
 
 mod cholesky;
 mod mesh;
