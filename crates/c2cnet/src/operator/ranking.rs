@@ -134,7 +134,7 @@ fn representation_error(
 /// The fewest functions whose error is negligible or close to the best.
 pub(super) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize {
     let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
-    let enough = negligible.max(1.5 * best);
+    let enough = negligible.max(1.1 * best);
     (0..ranked.len())
         .filter(|&i| ranked[i].error <= enough)
         .min_by(|&i, &j| {
