@@ -48,8 +48,12 @@ pub(super) fn choose(
         name: "linear".into(),
         validation_rl2e: linear_error,
     }];
+    // A linear map on the floor cannot be beaten: the operator is linear.
+    let floor = targets.select(&split.validation).floor();
+    let on_floor = linear_error * WORTH <= floor;
     let kernel = match config.kind {
         MapKind::Linear => None,
+        MapKind::Auto if on_floor => None,
         MapKind::Auto | MapKind::Kernel => {
             let found = search_kernel(
                 coefficients,
