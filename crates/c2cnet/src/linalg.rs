@@ -7,7 +7,7 @@
 use crate::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::{cholesky::llt, evd, householder, matmul, qr::no_pivoting::factor, svd};
-use faer::prelude::default;
+use faer::prelude::{ReborrowMut, default};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
@@ -46,6 +46,20 @@ pub fn par_column_chunks(
     width: usize,
     work: impl Fn(usize, MatMut<'_, f64>) + Sync,
 ) {
+    par_column_chunks_with(matrix, width, || (), |(), start, chunk| work(start, chunk));
+}
+
+/// [`par_column_chunks`] with room that `work` may use and that chunks in turn share; what `work`
+/// finds there is of no meaning.
+pub fn par_column_chunks_with<R>(
+    matrix: MatMut<'_, f64>,
+    width: usize,
+    room: impl Fn() -> R + Send + Sync,
+    work: impl Fn(&mut R, usize, MatMut<'_, f64>) + Sync,
+) {
+    if matrix.ncols() <= width {
+        return work(&mut room(), 0, matrix);
+    }
     let mut rest = matrix;
     let mut chunks = Vec::new();
     let mut start = 0;
@@ -58,7 +72,34 @@ pub fn par_column_chunks(
     }
     chunks
         .into_par_iter()
-        .for_each(|(start, chunk)| work(start, chunk));
+        .for_each_init(room, |room, (start, chunk)| work(room, start, chunk));
+}
+
+/// Row `i` of `to` becomes row `order[i]` of `from`.
+pub fn gather_rows(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>, order: &[usize]) {
+    // Memory is read in order, a column at a time, and out of order from the copy: it is near.
+    let mut near = vec![0.0; from.nrows()];
+    for k in 0..from.ncols() {
+        near.iter_mut()
+            .zip(from.col(k).iter())
+            .for_each(|(n, v)| *n = *v);
+        let column = to.rb_mut().col_mut(k).iter_mut();
+        column.zip(order).for_each(|(v, &i)| *v = near[i]);
+    }
+}
+
+/// Row `order[i]` of `to` becomes row `i` of `from`.
+pub fn scatter_rows(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>, order: &[usize]) {
+    for k in 0..from.ncols() {
+        let column = from.col(k).iter().zip(order);
+        match to.rb_mut().col_mut(k).try_as_col_major_mut() {
+            Some(to) => {
+                let to = to.as_slice_mut();
+                column.for_each(|(v, &i)| to[i] = *v);
+            }
+            None => column.for_each(|(v, &i)| to[(i, k)] = *v),
+        }
+    }
 }
 
 /// A thin QR factorisation $A = QR$, kept as Householder reflectors.
@@ -306,5 +347,7 @@ pub fn select_columns(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
 
 /// The rows at `indices`, in that order.
 pub fn select_rows(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
-    Mat::from_fn(indices.len(), a.ncols(), |i, k| a[(indices[i], k)])
+    let mut out = Mat::zeros(indices.len(), a.ncols());
+    gather_rows(out.as_mut(), a, indices);
+    out
 }

@@ -6,6 +6,7 @@
 //! decoding cost what the nonzeros cost.
 
 use crate::linalg;
+use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
@@ -74,6 +75,11 @@ impl Blocks {
     /// The blocks.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// The blocks, given away.
+    pub fn into_blocks(self) -> Vec<Block> {
+        self.blocks
     }
 
     /// How many entries are stored.
@@ -273,17 +279,10 @@ impl Design {
 
 impl Blocks {
     fn mul_chunk(&self, coefficients: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
-        let samples = coefficients.ncols();
         for block in &self.blocks {
-            let gathered = Mat::from_fn(block.cols.len(), samples, |r, k| {
-                coefficients[(block.cols[r], k)]
-            });
+            let gathered = linalg::select_rows(coefficients, &block.cols);
             let product = linalg::mul_seq(block.values.as_ref(), gathered.as_ref());
-            for k in 0..samples {
-                for (r, &i) in block.rows.iter().enumerate() {
-                    out[(i, k)] = product[(r, k)];
-                }
-            }
+            linalg::scatter_rows(out.rb_mut(), product.as_ref(), &block.rows);
         }
     }
 }
@@ -310,12 +309,15 @@ pub fn build_blocks<K: Send + Sync + Copy>(
     groups: Vec<(K, Vec<usize>)>,
     build: impl Fn(K, &[usize]) -> (Vec<usize>, Mat<f64>) + Sync,
 ) -> Design {
-    let blocks = groups
-        .into_par_iter()
-        .map(|(key, rows)| {
-            let (cols, values) = build(key, &rows);
-            Block { rows, cols, values }
-        })
-        .collect();
+    let build = |(key, rows): (K, Vec<usize>)| {
+        let (cols, values) = build(key, &rows);
+        Block { rows, cols, values }
+    };
+    // Few points are one sample's, and samples run beside each other.
+    let blocks = if nrows < 1000 {
+        groups.into_iter().map(build).collect()
+    } else {
+        groups.into_par_iter().map(build).collect()
+    };
     Design::Blocks(Blocks::new(nrows, ncols, blocks))
 }

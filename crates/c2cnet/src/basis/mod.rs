@@ -11,6 +11,7 @@ mod polynomial;
 mod radial;
 mod random_features;
 mod spec;
+mod tanh;
 mod tensor;
 mod vector;
 

@@ -10,11 +10,13 @@
 //! patches at the walls stay 1 up to the wall: taken literally, the appendix halves them there.
 //! So $\sum_n \omega_n = 1$ on the whole closed domain.
 
+use super::tanh::tanh_in_place;
 use super::{Basis, Design, build_blocks, group_by_cell};
 use crate::data::{Bounds, Points};
 use crate::model_file::Archive;
-use crate::{Error, Result};
-use faer::Mat;
+use crate::{Error, Result, linalg};
+use faer::prelude::ReborrowMut;
+use faer::{Mat, MatMut};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -71,12 +73,17 @@ pub enum Activation {
 }
 
 impl Activation {
-    fn apply(self, t: f64) -> f64 {
+    fn apply(self, values: &mut [f64]) {
+        let each =
+            |f: fn(f64) -> f64, values: &mut [f64]| values.iter_mut().for_each(|v| *v = f(*v));
         match self {
-            Activation::Tanh => t.tanh(),
-            Activation::Sin => t.sin(),
-            Activation::Cos => t.cos(),
-            Activation::Gelu => 0.5 * t * libm::erfc(-t * std::f64::consts::FRAC_1_SQRT_2),
+            Activation::Tanh => tanh_in_place(values),
+            Activation::Sin => each(f64::sin, values),
+            Activation::Cos => each(f64::cos, values),
+            Activation::Gelu => {
+                let gelu = |t: f64| 0.5 * t * libm::erfc(-t * std::f64::consts::FRAC_1_SQRT_2);
+                each(gelu, values);
+            }
         }
     }
 }
@@ -138,17 +145,18 @@ impl Axis {
         }
         // Position in patch widths; interfaces at 1, 2, ..., patches - 1, overlaps 1/8 either side.
         let t = (x - self.lower) / (2.0 * self.half_width);
-        let interface = t.round().clamp(1.0, (self.patches - 1) as f64);
-        let distance = t - interface;
+        // Casts truncate and saturate: cheaper than `floor`, and below the lower wall they give 0.
+        let interface = ((t + 0.5) as usize).clamp(1, self.patches - 1);
+        let distance = t - interface as f64;
         if distance <= -0.125 {
-            alone((t.floor().max(0.0) as usize).min(interface as usize - 1))
+            alone((t as usize).min(interface - 1))
         } else if distance >= 0.125 {
-            alone((t.floor() as usize).clamp(interface as usize, self.patches - 1))
+            alone((t as usize).clamp(interface, self.patches - 1))
         } else {
             // In units of the half-width the overlap is [-1/4, 1/4] around the interface.
             let s = (4.0 * std::f64::consts::PI * distance).sin();
             AxisCell {
-                first: interface as usize - 1,
+                first: interface - 1,
                 overlap: true,
                 upper_weight: 0.5 * (1.0 + s),
             }
@@ -190,44 +198,94 @@ impl RandomFeatures {
 
     /// The windows $\omega_n$ at a point: patch and weight, zero weights left out.
     pub fn windows(&self, point: &[f64]) -> Vec<(usize, f64)> {
-        let cells: Vec<AxisCell> = self
-            .axes
-            .iter()
-            .zip(point)
-            .map(|(axis, &x)| axis.locate(x))
-            .collect();
-        let mut active = vec![(0, 1.0)];
-        for (axis, cell) in self.axes.iter().zip(&cells) {
-            let mut next = Vec::with_capacity(active.len() * 2);
-            for &(patch, weight) in &active {
-                let base = patch * axis.patches + cell.first;
-                next.push((base, weight * (1.0 - cell.upper_weight)));
-                if cell.overlap {
-                    next.push((base + 1, weight * cell.upper_weight));
-                }
-            }
-            active = next;
-        }
+        let mut active = Vec::new();
+        self.windows_in_cell(&self.locate(point).collect::<Vec<_>>(), &mut active);
         active
     }
 
+    /// Along each axis, in which cell a point lies.
+    fn locate<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = AxisCell> + 'a {
+        let pairs = self.axes.iter().zip(point);
+        pairs.map(|(axis, &x)| axis.locate(x))
+    }
+
+    /// [`RandomFeatures::windows`] from the result of `locate`, into `active`.
+    fn windows_in_cell(&self, cells: &[AxisCell], active: &mut Vec<(usize, f64)>) {
+        active.clear();
+        active.push((0, 1.0));
+        for (axis, cell) in self.axes.iter().zip(cells) {
+            let before = active.len();
+            if cell.overlap {
+                active.resize(2 * before, (0, 0.0));
+            }
+            for i in (0..before).rev() {
+                let (patch, weight) = active[i];
+                let base = patch * axis.patches + cell.first;
+                if cell.overlap {
+                    active[2 * i + 1] = (base + 1, weight * cell.upper_weight);
+                    active[2 * i] = (base, weight * (1.0 - cell.upper_weight));
+                } else {
+                    active[i] = (base, weight);
+                }
+            }
+        }
+    }
+
     /// The cell of a point: which patches it sees.
-    fn cell(&self, point: &[f64]) -> usize {
-        self.axes.iter().zip(point).fold(0, |key, (axis, &x)| {
-            let cell = axis.locate(x);
+    fn key(&self, cells: &[AxisCell]) -> usize {
+        self.axes.iter().zip(cells).fold(0, |key, (axis, cell)| {
             key * (2 * axis.patches) + 2 * cell.first + usize::from(cell.overlap)
         })
     }
 
-    fn patch_geometry(&self, patch: usize) -> (Vec<f64>, Vec<f64>) {
+    /// What the weights of `patch` multiply at the points `rows`, point after point.
+    fn local_coordinates(&self, patch: usize, points: &Points, rows: &[usize]) -> Vec<f64> {
+        let mut local: Vec<f64> = rows
+            .iter()
+            .flat_map(|&i| points.point(i).iter().copied())
+            .collect();
+        if self.spec.coordinates == Coordinates::Local {
+            let centre = self.centre(patch);
+            for x in local.chunks_exact_mut(self.axes.len()) {
+                for ((x, centre), axis) in x.iter_mut().zip(&centre).zip(&self.axes) {
+                    // A domain flat along an axis has no local coordinate there.
+                    *x = if axis.half_width > 0.0 {
+                        (*x - centre) / axis.half_width
+                    } else {
+                        0.0
+                    };
+                }
+            }
+        }
+        local
+    }
+
+    /// $\omega\,\sigma(k_j\cdot\xi + b_j)$ for $j$ from `first` on, at the points with coordinates `local`.
+    fn features(&self, first: usize, local: &[f64], windows: &[f64], mut out: MatMut<'_, f64>) {
+        // All functions in one row of numbers: a small cell has few points.
+        let mut values = Vec::with_capacity(out.nrows() * out.ncols());
+        for j in first..first + out.ncols() {
+            let (k, b) = (self.weights.col(j), self.biases[j]);
+            let points = local.chunks_exact(k.nrows());
+            values.extend(points.map(|x| b + k.iter().zip(x).map(|(k, x)| k * x).sum::<f64>()));
+        }
+        self.spec.activation.apply(&mut values);
+        for (c, values) in values.chunks_exact(out.nrows()).enumerate() {
+            let column = out.rb_mut().col_mut(c).iter_mut();
+            for (to, (v, w)) in column.zip(values.iter().zip(windows)) {
+                *to = v * w;
+            }
+        }
+    }
+
+    fn centre(&self, patch: usize) -> Vec<f64> {
         let mut centre = vec![0.0; self.axes.len()];
         let mut rest = patch;
         for (k, axis) in self.axes.iter().enumerate().rev() {
             centre[k] = axis.centre(rest % axis.patches);
             rest /= axis.patches;
         }
-        let radius = self.axes.iter().map(|a| a.half_width).collect();
-        (centre, radius)
+        centre
     }
 
     pub(super) fn load(
@@ -307,45 +365,37 @@ impl Basis for RandomFeatures {
     fn evaluate(&self, points: &Points) -> Result<Design> {
         self.domain.check(points, self.family())?;
         let dim = self.domain.dim();
-        let cells: Vec<usize> = points.iter().map(|p| self.cell(p)).collect();
-        let groups = group_by_cell(&cells);
+        let located: Vec<AxisCell> = points.iter().flat_map(|p| self.locate(p)).collect();
+        let keys: Vec<usize> = located.chunks_exact(dim).map(|c| self.key(c)).collect();
+        let groups = group_by_cell(&keys);
         let design = build_blocks(points.len(), self.len(), groups, |_, rows| {
-            let patches: Vec<usize> = self
-                .windows(points.point(rows[0]))
-                .iter()
-                .map(|w| w.0)
-                .collect();
+            // The cell's patches, and the windows of its points, patch after patch.
+            let mut active = Vec::new();
+            let mut windows = Vec::new();
+            for (r, &i) in rows.iter().enumerate() {
+                self.windows_in_cell(&located[i * dim..(i + 1) * dim], &mut active);
+                windows.resize(active.len() * rows.len(), 0.0);
+                for (p, (_, window)) in active.iter().enumerate() {
+                    windows[p * rows.len() + r] = *window;
+                }
+            }
+            let patches: Vec<usize> = active.iter().map(|w| w.0).collect();
             let cols: Vec<usize> = patches
                 .iter()
                 .flat_map(|&n| self.offsets[n]..self.offsets[n + 1])
                 .collect();
             let mut values = Mat::zeros(rows.len(), cols.len());
-            let mut local = vec![0.0; dim];
-            for (r, &i) in rows.iter().enumerate() {
-                let x = points.point(i);
-                let mut c = 0;
-                for (patch, window) in self.windows(x) {
-                    match self.spec.coordinates {
-                        Coordinates::Global => local.copy_from_slice(x),
-                        Coordinates::Local => {
-                            let (centre, radius) = self.patch_geometry(patch);
-                            for k in 0..dim {
-                                // A domain flat along an axis has no local coordinate there.
-                                local[k] = if radius[k] > 0.0 {
-                                    (x[k] - centre[k]) / radius[k]
-                                } else {
-                                    0.0
-                                };
-                            }
-                        }
-                    }
-                    for j in self.offsets[patch]..self.offsets[patch + 1] {
-                        let k = self.weights.col(j);
-                        let t = self.biases[j] + (0..dim).map(|a| k[a] * local[a]).sum::<f64>();
-                        values[(r, c)] = window * self.spec.activation.apply(t);
-                        c += 1;
-                    }
-                }
+            let mut rest = values.as_mut();
+            for (&patch, windows) in patches.iter().zip(windows.chunks_exact(rows.len())) {
+                let local = self.local_coordinates(patch, points, rows);
+                let first = self.offsets[patch];
+                let (here, after) = rest.split_at_col_mut(self.offsets[patch + 1] - first);
+                rest = after;
+                // A patch with many points is worth sharing, a small one not the trouble.
+                let width = (1 << 14) / rows.len() + 1;
+                linalg::par_column_chunks(here, width, |start, chunk| {
+                    self.features(first + start, &local, windows, chunk);
+                });
             }
             (cols, values)
         });

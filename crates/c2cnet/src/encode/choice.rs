@@ -4,6 +4,7 @@ use super::{Regularisation, Spectrum};
 use crate::{Error, Result};
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 
 /// Settings of an encoder.
 ///
@@ -195,10 +196,12 @@ fn criterion(
 ///
 /// # Errors
 /// If no candidate leaves a degree of freedom: the basis has as many functions as there are points.
-pub fn choose(
+pub fn choose<S: Borrow<Spectrum>>(
     spec: &EncoderSpec,
-    groups: &[(Spectrum, MatRef<'_, f64>)],
+    groups: &[(S, MatRef<'_, f64>)],
 ) -> Result<Regularisation> {
+    let groups: Vec<(&Spectrum, MatRef<'_, f64>)> =
+        groups.iter().map(|(s, f)| (s.borrow(), *f)).collect();
     let sigma_max = groups
         .iter()
         .filter_map(|(s, _)| s.singular_values().first().copied())
@@ -207,17 +210,10 @@ pub fn choose(
     let candidates = spec.candidates(sigma_max, n);
     let mut totals = vec![0.0; candidates.len()];
     for (spectrum, f) in groups {
-        let c = spectrum.project(*f);
-        let residuals = spectrum.residuals_squared(*f, c.as_ref(), None);
+        let c = spectrum.project(f);
+        let residuals = spectrum.residuals_squared(f, c.as_ref(), None);
         for (total, candidate) in totals.iter_mut().zip(&candidates) {
-            *total += criterion(
-                spectrum,
-                *f,
-                c.as_ref(),
-                &residuals,
-                *candidate,
-                spec.choose,
-            );
+            *total += criterion(spectrum, f, c.as_ref(), &residuals, *candidate, spec.choose);
         }
     }
     let best = totals.iter().copied().fold(f64::INFINITY, f64::min);

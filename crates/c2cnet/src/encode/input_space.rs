@@ -1,6 +1,6 @@
 //! From input fields to one coefficient vector a sample.
 
-use super::{Encoder, EncoderSpec, Regularisation, Spectrum, choose, encode_sample};
+use super::{Encoder, EncoderSpec, Regularisation, SampleEncoder, Spectrum, choose};
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};
 use crate::model_file::Archive;
@@ -50,8 +50,11 @@ pub struct FieldEncoder {
     /// Mean and standard deviation of each coefficient, where standardised.
     standard: Option<(Vec<f64>, Vec<f64>)>,
     /// The factorisation at the points last encoded: predictions mostly come at the same sensors.
-    cache: Mutex<Option<(Points, Arc<Vec<Encoder>>)>>,
+    cache: Mutex<Option<Factored>>,
 }
+
+/// The encoders of all parts, and the points where they apply.
+type Factored = (Points, Arc<Vec<Encoder>>);
 
 /// With how many per-sample factorisations a parameter is chosen.
 const CHOICE_SAMPLES: usize = 64;
@@ -69,16 +72,13 @@ impl FieldEncoder {
         field: &Field,
     ) -> Result<(Self, Mat<f64>)> {
         let field = transformed(field, transform)?;
-        let regularisations = basis
-            .ranges()
-            .map(|(part, range)| settle(part, range, spec, &field))
-            .collect::<Result<Vec<_>>>()?;
+        let (regularisations, cache) = settle(&basis, spec, &field)?;
         let mut encoder = FieldEncoder {
             basis,
             regularisations,
             transform,
             standard: None,
-            cache: Mutex::new(None),
+            cache: Mutex::new(cache),
         };
         let mut coefficients = encoder.encode_transformed(&field)?;
         if transform.standardises() {
@@ -153,8 +153,8 @@ impl FieldEncoder {
                 let columns = samples
                     .par_iter()
                     .enumerate()
-                    .map(|(k, sample)| {
-                        self.encode_scattered(sample)
+                    .map_init(SampleEncoder::default, |encoder, (k, sample)| {
+                        self.encode_scattered(sample, encoder)
                             .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
                     })
                     .collect::<Result<Vec<_>>>()?;
@@ -168,19 +168,22 @@ impl FieldEncoder {
         Ok(out)
     }
 
-    fn encode_scattered(&self, sample: &Scattered) -> Result<Vec<f64>> {
+    fn encode_scattered(
+        &self,
+        sample: &Scattered,
+        encoder: &mut SampleEncoder,
+    ) -> Result<Vec<f64>> {
         let n = sample.points.len();
         let mut out = Vec::with_capacity(self.basis.len());
-        let mut shared: Option<(&VectorBasis, Mat<f64>)> = None;
-        for ((part, range), regularisation) in self.basis.ranges().zip(&self.regularisations) {
-            let design = match shared.take() {
-                Some((before, design)) if part.shares_with(before) => design,
-                _ => part.evaluate(&sample.points)?.to_dense(),
-            };
-            check_count(design.nrows(), part.len(), Some(*regularisation))?;
-            let values = &sample.values[range.start * n..range.end * n];
-            out.extend(encode_sample(design.as_ref(), values, *regularisation)?);
-            shared = Some((part, design));
+        let parts: Vec<_> = self.basis.ranges().zip(&self.regularisations).collect();
+        // Components with the same basis and strength are solved together.
+        for together in parts.chunk_by(|((a, _), g), ((b, _), h)| b.shares_with(a) && g == h) {
+            let ((part, first), regularisation) = &together[0];
+            let ((_, last), _) = &together[together.len() - 1];
+            check_count(n * first.len(), part.len(), Some(**regularisation))?;
+            let design = part.evaluate(&sample.points)?.to_dense();
+            let values = &sample.values[first.start * n..last.end * n];
+            out.extend(encoder.encode(design.as_ref(), values, **regularisation)?);
         }
         Ok(out)
     }
@@ -192,27 +195,9 @@ impl FieldEncoder {
         {
             return Ok(encoders.clone());
         }
-        let encoders = self
-            .basis
-            .parts()
-            .iter()
-            .zip(&self.regularisations)
-            .map(|(part, regularisation)| {
-                let design = part.evaluate(points)?;
-                check_count(design.nrows(), part.len(), Some(*regularisation))?;
-                let encoder = Encoder::new(Spectrum::new(design)?, *regularisation);
-                if encoder.rank() == 0 {
-                    return Err(Error::Data(format!(
-                        "the encoder ({regularisation}) keeps none of its {} functions at these {} \
-                         points, so every input would look the same; lower the cut",
-                        part.len(),
-                        points.len()
-                    )));
-                }
-                Ok(encoder)
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let encoders = Arc::new(encoders);
+        let given = self.regularisations.iter().copied().map(Some);
+        let spectra = factor(&self.basis, points, given)?;
+        let encoders = Arc::new(encoders(spectra, &self.regularisations)?);
         *cache = Some((points.clone(), encoders.clone()));
         Ok(encoders)
     }
@@ -264,52 +249,108 @@ impl FieldEncoder {
     }
 }
 
-/// The regularisation of one part: as given, or chosen on the training samples.
+/// The regularisation of each part: as given, or chosen on the training samples; then with the
+/// encoders, if the choice has factored what they need.
 fn settle(
-    part: &VectorBasis,
-    range: std::ops::Range<usize>,
+    basis: &FieldBasis,
     spec: &EncoderSpec,
     field: &Field,
-) -> Result<Regularisation> {
-    let given = spec.given()?;
+) -> Result<(Vec<Regularisation>, Option<Factored>)> {
+    let parts = basis.parts().len();
+    if let Some(given) = spec.given()? {
+        return Ok((vec![given; parts], None));
+    }
     let samples = field.samples().min(CHOICE_SAMPLES);
     match field.observations() {
         Observations::Shared { points, values } => {
-            check_count(points.len() * range.len(), part.len(), given)?;
-            if let Some(given) = given {
-                return Ok(given);
-            }
-            let spectrum = Spectrum::new(part.evaluate(points)?)?;
-            let stacked = stack_components(&values[range]);
-            choose(spec, &[(spectrum, stacked.as_ref().subcols(0, samples))])
-        }
-        Observations::PerSample(all) => {
-            if let Some(given) = given {
-                return Ok(given);
-            }
-            let columns: Vec<Mat<f64>> = all[..samples]
-                .iter()
-                .map(|s| {
-                    let n = s.points.len();
-                    let values = &s.values[range.start * n..range.end * n];
-                    Mat::from_fn(values.len(), 1, |i, _| values[i])
-                })
-                .collect();
-            let groups = all[..samples]
-                .par_iter()
-                .zip(&columns)
-                .enumerate()
-                .map(|(k, (s, column))| {
-                    check_count(column.nrows(), part.len(), None)
-                        .and_then(|()| part.evaluate(&s.points))
-                        .and_then(Spectrum::new)
-                        .map(|spectrum| (spectrum, column.as_ref()))
-                        .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
+            let spectra = factor(basis, points, std::iter::repeat_n(None, parts))?;
+            let chosen = basis
+                .ranges()
+                .zip(&spectra)
+                .map(|((_, range), spectrum)| {
+                    let stacked = stack_components(&values[range]);
+                    let f = stacked.as_ref().subcols(0, samples);
+                    choose(spec, &[(spectrum.clone(), f)])
                 })
                 .collect::<Result<Vec<_>>>()?;
-            choose(spec, &groups)
+            let encoders = Arc::new(encoders(spectra, &chosen)?);
+            Ok((chosen, Some((points.clone(), encoders))))
+        }
+        Observations::PerSample(all) => {
+            let chosen = basis
+                .ranges()
+                .map(|(part, range)| choose_scattered(part, range, spec, &all[..samples]))
+                .collect::<Result<_>>()?;
+            Ok((chosen, None))
         }
     }
+}
+
+/// One factorisation a part; parts with the same basis share it.
+fn factor(
+    basis: &FieldBasis,
+    points: &Points,
+    given: impl Iterator<Item = Option<Regularisation>>,
+) -> Result<Vec<Arc<Spectrum>>> {
+    let mut spectra: Vec<Arc<Spectrum>> = Vec::new();
+    for (p, (part, given)) in basis.parts().iter().zip(given).enumerate() {
+        check_count(points.len() * part.components().len(), part.len(), given)?;
+        let known = (0..p).find(|&q| part.shares_with(&basis.parts()[q]));
+        spectra.push(match known {
+            Some(q) => spectra[q].clone(),
+            None => Arc::new(Spectrum::new(part.evaluate(points)?)?),
+        });
+    }
+    Ok(spectra)
+}
+
+fn encoders(
+    spectra: Vec<Arc<Spectrum>>,
+    regularisations: &[Regularisation],
+) -> Result<Vec<Encoder>> {
+    let pairs = spectra.into_iter().zip(regularisations);
+    pairs
+        .map(|(spectrum, regularisation)| {
+            let points = spectrum.nrows();
+            let encoder = Encoder::new(spectrum, *regularisation);
+            if encoder.rank() == 0 {
+                return Err(Error::Data(format!(
+                    "the encoder ({regularisation}) keeps none of its functions at these {points} \
+                     points, so every input would look the same; lower the cut"
+                )));
+            }
+            Ok(encoder)
+        })
+        .collect()
+}
+
+fn choose_scattered(
+    part: &VectorBasis,
+    range: std::ops::Range<usize>,
+    spec: &EncoderSpec,
+    samples: &[Scattered],
+) -> Result<Regularisation> {
+    let columns: Vec<Mat<f64>> = samples
+        .iter()
+        .map(|s| {
+            let n = s.points.len();
+            let values = &s.values[range.start * n..range.end * n];
+            Mat::from_fn(values.len(), 1, |i, _| values[i])
+        })
+        .collect();
+    let groups = samples
+        .par_iter()
+        .zip(&columns)
+        .enumerate()
+        .map(|(k, (s, column))| {
+            check_count(column.nrows(), part.len(), None)
+                .and_then(|()| part.evaluate(&s.points))
+                .and_then(Spectrum::new)
+                .map(|spectrum| (spectrum, column.as_ref()))
+                .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    choose(spec, &groups)
 }
 
 /// Fewer observations than functions are an error unless a regularisation was asked for by value.

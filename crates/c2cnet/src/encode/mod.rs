@@ -7,6 +7,7 @@
 //! $\|E\|_2 \le 1/(2\sqrt\lambda)$ reads $1/(2\sqrt{n_1\lambda})$.
 
 mod choice;
+mod clusters;
 mod diagnostics;
 mod input_space;
 mod scattered;
@@ -16,11 +17,12 @@ pub use choice::{Choice, EncoderSpec, Method, choose};
 pub use diagnostics::{BiasSplit, EncodingDiagnostics};
 pub(crate) use input_space::stack_components;
 pub use input_space::{FieldEncoder, Transform};
-pub use scattered::encode_sample;
+pub use scattered::{SampleEncoder, encode_sample};
 pub use spectrum::Spectrum;
 
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A regularisation with its parameter settled.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -89,25 +91,23 @@ impl std::fmt::Display for Regularisation {
 /// $E = V\,\mathrm{diag}(g)\,U^\top$ for points that all samples share.
 #[derive(Debug)]
 pub struct Encoder {
-    spectrum: Spectrum,
+    spectrum: Arc<Spectrum>,
+    /// $g(\sigma_i)$, without the directions that it removes.
     filter: Vec<f64>,
 }
 
 impl Encoder {
-    /// Settles the filter of a factored design matrix.
-    pub fn new(spectrum: Spectrum, regularisation: Regularisation) -> Self {
-        let filter = regularisation.filter(spectrum.singular_values(), spectrum.nrows());
-        // Directions that the filter removes need not be carried along.
-        let rank = filter.iter().take_while(|&&g| g > 0.0).count();
-        Encoder {
-            spectrum: spectrum.truncated(rank),
-            filter: filter[..rank].to_vec(),
-        }
+    /// Settles the filter of a factored design matrix; encoders may share one.
+    pub fn new(spectrum: impl Into<Arc<Spectrum>>, regularisation: Regularisation) -> Self {
+        let spectrum = spectrum.into();
+        let mut filter = regularisation.filter(spectrum.singular_values(), spectrum.nrows());
+        filter.truncate(filter.iter().take_while(|&&g| g > 0.0).count());
+        Encoder { spectrum, filter }
     }
 
     /// Coefficients of all samples (one column each) in one product.
     pub fn encode(&self, values: MatRef<'_, f64>) -> Mat<f64> {
-        let coordinates = self.spectrum.project(values);
+        let coordinates = self.spectrum.project_leading(values, self.filter.len());
         self.spectrum.coefficients(&self.filter, coordinates)
     }
 

@@ -2,13 +2,15 @@
 //! with $U$ kept in a form that costs what the nonzeros of $\Phi$ cost.
 //!
 //! Blocks of rows that share columns are compressed first: a cell with more points than functions
-//! is replaced by its triangular factor, $\Phi_{\rm cell} = Q_{\rm cell}R_{\rm cell}$. The stacked
-//! $R_{\rm cell}$ have a few rows a function, whatever the number of points; their dense QR and
-//! the SVD of its $R$ give the rest. No normal equations anywhere: the condition number is not
-//! squared.
+//! is replaced by its triangular factor, $\Phi_{\rm cell} = Q_{\rm cell}R_{\rm cell}$. Neighbouring
+//! $R_{\rm cell}$ are then stacked and compressed again, until about as many rows are left as
+//! there are functions; their dense QR and the SVD of its $R$ give the rest. No normal equations
+//! anywhere: the condition number is not squared.
 
-use crate::basis::{Blocks, Design};
+use super::clusters;
+use crate::basis::{Block, Blocks, Design};
 use crate::{Result, linalg};
+use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
@@ -40,7 +42,7 @@ enum Left {
         order: Vec<usize>,
         cells: Vec<Cell>,
         /// $U = \mathrm{diag}(Q_{\rm cell})\cdot$ `core`.
-        core: Mat<f64>,
+        core: Box<Left>,
         nrows: usize,
     },
     /// One nonzero a row at most: $U_{i,j(i)} = w_i$.
@@ -62,7 +64,10 @@ struct Cell {
 }
 
 /// Samples encoded together: fixed, so that results do not depend on the number of threads.
-const COLUMN_CHUNK: usize = 64;
+const COLUMN_CHUNK: usize = 32;
+
+/// Samples whose compressed values exist at the same time.
+const SLAB: usize = 32 * COLUMN_CHUNK;
 
 impl Spectrum {
     /// Factors a design matrix and drops singular values at rounding level.
@@ -93,11 +98,7 @@ impl Spectrum {
 
     /// How many points.
     pub fn nrows(&self) -> usize {
-        match &self.left {
-            Left::Dense(u) => u.nrows(),
-            Left::Cells { nrows, .. } => *nrows,
-            Left::Selection { entries, .. } => entries.len(),
-        }
+        self.left.nrows()
     }
 
     /// How many singular values are at least `cut`.
@@ -110,95 +111,45 @@ impl Spectrum {
 
     /// The leading `rank` singular triplets.
     pub fn truncated(mut self, rank: usize) -> Self {
-        let rank = rank.min(self.sigma.len());
-        let leading = |m: &Mat<f64>| m.as_ref().subcols(0, rank).to_owned();
         if rank < self.sigma.len() {
             self.sigma.truncate(rank);
             match &mut self.right {
-                Right::Dense(v) => *v = leading(v),
+                Right::Dense(v) => *v = leading_columns(v, rank),
                 Right::Permutation { order, .. } => order.truncate(rank),
             }
-            match &mut self.left {
-                Left::Dense(u) => *u = leading(u),
-                Left::Cells { core, .. } => *core = leading(core),
-                Left::Selection { entries, ncols } => {
-                    *ncols = rank;
-                    for entry in entries {
-                        *entry = entry.filter(|e| e.0 < rank);
-                    }
-                }
-            }
+            self.left.truncate(rank);
         }
         self
     }
 
     /// $U^\top F$ for values `f` at the points, one column a sample.
     pub fn project(&self, f: MatRef<'_, f64>) -> Mat<f64> {
+        self.project_leading(f, self.rank())
+    }
+
+    /// The first `rank` rows of [`Spectrum::project`], without computing the others.
+    pub fn project_leading(&self, f: MatRef<'_, f64>, rank: usize) -> Mat<f64> {
         assert_eq!(f.nrows(), self.nrows());
+        assert!(rank <= self.rank());
         match &self.left {
-            Left::Dense(u) => linalg::mul(u.transpose(), f),
-            Left::Cells {
-                order, cells, core, ..
-            } => {
-                let mut out = Mat::zeros(self.rank(), f.ncols());
-                linalg::par_column_chunks(out.as_mut(), COLUMN_CHUNK, |start, mut out| {
-                    let f = f.subcols(start, out.ncols());
-                    let sorted = Mat::from_fn(order.len(), f.ncols(), |i, k| f[(order[i], k)]);
-                    let mut small = Mat::zeros(core.nrows(), f.ncols());
-                    for cell in cells {
-                        let rows = sorted.as_ref().subrows(cell.start, cell.len);
-                        let len = cell.q.as_ref().map_or(cell.len, Mat::ncols);
-                        let to = small.as_mut().subrows_mut(cell.offset, len);
-                        assign_product(to, cell.q.as_ref().map(|q| q.transpose()), rows);
-                    }
-                    out.copy_from(linalg::mul_seq(core.transpose(), small.as_ref()));
-                });
-                out
-            }
-            Left::Selection { entries, ncols } => {
-                let mut out = Mat::zeros(*ncols, f.ncols());
-                for k in 0..f.ncols() {
-                    for (i, entry) in entries.iter().enumerate() {
-                        if let &Some((j, w)) = entry {
-                            out[(j, k)] += w * f[(i, k)];
-                        }
-                    }
+            left @ Left::Cells { .. } if f.ncols() > SLAB => {
+                let mut out = Mat::zeros(rank, f.ncols());
+                for start in (0..f.ncols()).step_by(SLAB) {
+                    let width = (f.ncols() - start).min(SLAB);
+                    out.as_mut()
+                        .subcols_mut(start, width)
+                        .copy_from(left.project(f.subcols(start, width), rank));
                 }
                 out
             }
+            left => left.project(f, rank),
         }
     }
 
     /// $U C$: values at the points from orthonormal coordinates.
     pub fn expand(&self, c: MatRef<'_, f64>) -> Mat<f64> {
         assert_eq!(c.nrows(), self.rank());
-        match &self.left {
-            Left::Dense(u) => linalg::mul(u.as_ref(), c),
-            Left::Cells {
-                order, cells, core, ..
-            } => {
-                let mut out = Mat::zeros(self.nrows(), c.ncols());
-                linalg::par_column_chunks(out.as_mut(), COLUMN_CHUNK, |start, mut out| {
-                    let small = linalg::mul_seq(core.as_ref(), c.subcols(start, out.ncols()));
-                    let mut sorted = Mat::zeros(order.len(), out.ncols());
-                    for cell in cells {
-                        let len = cell.q.as_ref().map_or(cell.len, Mat::ncols);
-                        let from = small.as_ref().subrows(cell.offset, len);
-                        let to = sorted.as_mut().subrows_mut(cell.start, cell.len);
-                        assign_product(to, cell.q.as_ref().map(Mat::as_ref), from);
-                    }
-                    for k in 0..out.ncols() {
-                        for (i, &row) in order.iter().enumerate() {
-                            out[(row, k)] = sorted[(i, k)];
-                        }
-                    }
-                });
-                out
-            }
-            Left::Selection { entries, .. } => Mat::from_fn(entries.len(), c.ncols(), |i, k| {
-                entries[i].map_or(0.0, |(j, w)| w * c[(j, k)])
-            }),
-        }
+        self.left.expand(c)
     }
 
     /// $\|f - UU^\top f\|^2$ for each sample, from the values and their coordinates, without
@@ -211,9 +162,9 @@ impl Spectrum {
     ) -> Vec<f64> {
         // In chunks, so that the fitted values of all samples never exist at once.
         (0..f.ncols())
-            .step_by(4 * COLUMN_CHUNK)
+            .step_by(8 * COLUMN_CHUNK)
             .flat_map(|start| {
-                let width = (f.ncols() - start).min(4 * COLUMN_CHUNK);
+                let width = (f.ncols() - start).min(8 * COLUMN_CHUNK);
                 let fitted = self.expand(c.subcols(start, width));
                 let mut difference = fitted - f.subcols(start, width);
                 if let Some(skip) = skip {
@@ -233,7 +184,7 @@ impl Spectrum {
             .collect()
     }
 
-    /// $V\,\mathrm{diag}(g)\,C$: coefficients from coordinates under a filter $g$.
+    /// $V\,\mathrm{diag}(g)\,C$: coefficients from the leading coordinates under a filter $g$.
     pub fn coefficients(&self, filter: &[f64], mut c: Mat<f64>) -> Mat<f64> {
         for k in 0..c.ncols() {
             for (v, g) in c.col_mut(k).iter_mut().zip(filter) {
@@ -241,12 +192,12 @@ impl Spectrum {
             }
         }
         match &self.right {
-            Right::Dense(v) => linalg::mul(v.as_ref(), c.as_ref()),
+            Right::Dense(v) => linalg::mul(v.as_ref().subcols(0, c.nrows()), c.as_ref()),
             Right::Permutation { order, nrows } => {
                 let mut out = Mat::zeros(*nrows, c.ncols());
                 for k in 0..c.ncols() {
-                    for (j, &to) in order.iter().enumerate() {
-                        out[(to, k)] = c[(j, k)];
+                    for (&to, v) in order.iter().zip(c.col(k).iter()) {
+                        out[(to, k)] = *v;
                     }
                 }
                 out
@@ -266,6 +217,110 @@ impl Spectrum {
         }
         leverage
     }
+}
+
+impl Left {
+    fn nrows(&self) -> usize {
+        match self {
+            Left::Dense(u) => u.nrows(),
+            Left::Cells { nrows, .. } => *nrows,
+            Left::Selection { entries, .. } => entries.len(),
+        }
+    }
+
+    fn truncate(&mut self, rank: usize) {
+        match self {
+            Left::Dense(u) => *u = leading_columns(u, rank),
+            Left::Cells { core, .. } => core.truncate(rank),
+            Left::Selection { entries, ncols } => {
+                *ncols = rank;
+                for entry in entries {
+                    *entry = entry.filter(|e| e.0 < rank);
+                }
+            }
+        }
+    }
+
+    /// The first `rank` rows of $U^\top F$.
+    fn project(&self, f: MatRef<'_, f64>, rank: usize) -> Mat<f64> {
+        match self {
+            Left::Dense(u) => linalg::mul(u.as_ref().subcols(0, rank).transpose(), f),
+            Left::Cells {
+                order, cells, core, ..
+            } => {
+                let mut small = Mat::zeros(core.nrows(), f.ncols());
+                let room = || Mat::zeros(order.len(), COLUMN_CHUNK);
+                let work = |sorted: &mut Mat<f64>, start, mut small: MatMut<'_, f64>| {
+                    let f = f.subcols(start, small.ncols());
+                    let mut sorted = sorted.as_mut().subcols_mut(0, f.ncols());
+                    linalg::gather_rows(sorted.rb_mut(), f, order);
+                    for cell in cells {
+                        let rows = sorted.as_ref().subrows(cell.start, cell.len);
+                        let to = small.rb_mut().subrows_mut(cell.offset, cell.compressed());
+                        assign_product(to, cell.q.as_ref().map(|q| q.transpose()), rows);
+                    }
+                };
+                linalg::par_column_chunks_with(small.as_mut(), COLUMN_CHUNK, room, work);
+                core.project(small.as_ref(), rank)
+            }
+            Left::Selection { entries, .. } => {
+                let mut out = Mat::zeros(rank, f.ncols());
+                for k in 0..f.ncols() {
+                    for (entry, v) in entries.iter().zip(f.col(k).iter()) {
+                        if let &Some((j, w)) = entry
+                            && j < rank
+                        {
+                            out[(j, k)] += w * v;
+                        }
+                    }
+                }
+                out
+            }
+        }
+    }
+
+    /// $U C$.
+    fn expand(&self, c: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Left::Dense(u) => linalg::mul(u.as_ref(), c),
+            Left::Cells {
+                order,
+                cells,
+                core,
+                nrows,
+            } => {
+                let small = core.expand(c);
+                let mut out = Mat::zeros(*nrows, c.ncols());
+                let room = || Mat::zeros(order.len(), COLUMN_CHUNK);
+                let work = |sorted: &mut Mat<f64>, start, out: MatMut<'_, f64>| {
+                    let small = small.as_ref().subcols(start, out.ncols());
+                    let mut sorted = sorted.as_mut().subcols_mut(0, out.ncols());
+                    for cell in cells {
+                        let from = small.subrows(cell.offset, cell.compressed());
+                        let to = sorted.rb_mut().subrows_mut(cell.start, cell.len);
+                        assign_product(to, cell.q.as_ref().map(Mat::as_ref), from);
+                    }
+                    linalg::scatter_rows(out, sorted.as_ref(), order);
+                };
+                linalg::par_column_chunks_with(out.as_mut(), COLUMN_CHUNK, room, work);
+                out
+            }
+            Left::Selection { entries, .. } => Mat::from_fn(entries.len(), c.ncols(), |i, k| {
+                entries[i].map_or(0.0, |(j, w)| w * c[(j, k)])
+            }),
+        }
+    }
+}
+
+impl Cell {
+    /// How many rows of `core` stand for the cell.
+    fn compressed(&self) -> usize {
+        self.q.as_ref().map_or(self.len, Mat::ncols)
+    }
+}
+
+fn leading_columns(m: &Mat<f64>, count: usize) -> Mat<f64> {
+    m.as_ref().subcols(0, count).to_owned()
 }
 
 /// `to` = `a` `b`, or `b` where `a` is the identity.
@@ -299,48 +354,52 @@ fn from_dense(dense: Mat<f64>) -> Result<Spectrum> {
 
 fn from_blocks(blocks: Blocks) -> Result<Spectrum> {
     let (nrows, ncols) = (blocks.nrows(), blocks.ncols());
-    let compressed: Vec<(Option<Mat<f64>>, Mat<f64>)> = blocks
-        .blocks()
-        .par_iter()
+    let compressed: Vec<(Vec<usize>, Option<Mat<f64>>, Block)> = blocks
+        .into_blocks()
+        .into_par_iter()
         .map(|block| {
-            if block.rows.len() > block.cols.len() {
-                let qr = linalg::Qr::new_seq(block.values.clone());
+            let Block { rows, cols, values } = block;
+            let (q, values) = if rows.len() > cols.len() {
+                let qr = linalg::Qr::new_seq(values);
                 (Some(qr.thin_q_seq()), qr.r())
             } else {
-                (None, block.values.clone())
-            }
+                (None, values)
+            };
+            let block = Block {
+                rows: Vec::new(),
+                cols,
+                values,
+            };
+            (rows, q, block)
         })
         .collect();
-    let stacked_rows = compressed.iter().map(|(_, r)| r.nrows()).sum();
-    let mut stacked = Mat::zeros(stacked_rows, ncols);
     let mut order = Vec::with_capacity(nrows);
     let mut cells = Vec::with_capacity(compressed.len());
+    let mut stacked = Vec::with_capacity(compressed.len());
     let mut offset = 0;
-    for (block, (q, r)) in blocks.blocks().iter().zip(compressed) {
-        for (c, &j) in block.cols.iter().enumerate() {
-            for i in 0..r.nrows() {
-                stacked[(offset + i, j)] = r[(i, c)];
-            }
-        }
-        let (start, len) = (order.len(), block.rows.len());
-        order.extend_from_slice(&block.rows);
+    for (rows, q, mut block) in compressed {
         cells.push(Cell {
-            start,
-            len,
+            start: order.len(),
+            len: rows.len(),
             offset,
             q,
         });
-        offset += r.nrows();
+        order.extend_from_slice(&rows);
+        let below = offset + block.values.nrows();
+        block.rows = (offset..below).collect();
+        stacked.push(block);
+        offset = below;
     }
-    let Spectrum { left, sigma, right } = from_dense(stacked)?;
-    let Left::Dense(core) = left else {
-        unreachable!("from_dense gives a dense factor")
+    let stacked = Blocks::new(offset, ncols, stacked);
+    let Spectrum { left, sigma, right } = match clusters::merge(&stacked) {
+        Some(coarser) => from_blocks(coarser)?,
+        None => from_dense(Design::Blocks(stacked).to_dense())?,
     };
     Ok(Spectrum {
         left: Left::Cells {
             order,
             cells,
-            core,
+            core: Box::new(left),
             nrows,
         },
         sigma,
