@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the pictures of gallery.md: sample 3 of every problem, at its default resolution.
-# Run in the root of the repository; takes about a minute.
+# Run in the root of the repository; takes seconds once the command is built.
 set -eu
 
 cargo build --release -p c2cnet-cli

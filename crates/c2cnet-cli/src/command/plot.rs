@@ -1,7 +1,7 @@
 //! `c2cnet plot`: a picture of one sample.
 
 use crate::contour::Segment;
-use crate::figure::{ColourScale, Figure, LONGEST_ARROW, Panel, Series};
+use crate::figure::{ARROW_ROOM, ColourScale, Figure, Panel, Series};
 use crate::output::{counted, say};
 use crate::output_path;
 use crate::picture::{PLANE, Plane, sorted};
@@ -214,7 +214,7 @@ impl<'a> Drawing<'a> {
         match domain.zip(own) {
             Some((domain, own)) => {
                 let shown: Bounds = domain.union(&own);
-                let end = |k: usize| 1.2 * LONGEST_ARROW * shown.width(k);
+                let end = |k: usize| ARROW_ROOM * shown.width(k);
                 panel
                     .x_range(shown.lower(0) - end(0), shown.upper(0) + end(0))
                     .y_range(shown.lower(1) - end(1), shown.upper(1) + end(1))
@@ -282,9 +282,12 @@ fn shadow(title: &str, symbol: &str, points: &Points, values: &[f64]) -> Panel {
     let chosen = spread(points.len(), MOST_DOTS);
     let column = |k: usize| -> Vec<f64> { chosen.iter().map(|&i| points.point(i)[k]).collect() };
     let shown: Vec<f64> = chosen.iter().map(|&i| values[i]).collect();
-    let mut title = format!("{title} over 2 of {} coordinates", points.dim());
+    let mut title = format!(
+        "{title} against the first 2 of {} coordinates",
+        points.dim()
+    );
     if chosen.len() < points.len() {
-        title += &format!(", {} of {} points", chosen.len(), points.len());
+        title += &format!("; {} of {} points", chosen.len(), points.len());
     }
     Panel::scatter(PLANE[0], PLANE[1], &column(0), &column(1), &shown)
         .colours(ColourScale::field(symbol).covering(values))

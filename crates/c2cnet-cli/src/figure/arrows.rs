@@ -18,8 +18,11 @@ pub struct Arrows {
 /// Arrows of a colour are drawn together, so fewer colours make smaller files.
 const COLOURS: usize = 64;
 
-/// The longest arrow, as a fraction of the shorter side.
-pub const LONGEST: f64 = 0.08;
+/// Room around the points for arrows, as a fraction of the points' extent.
+pub const ROOM: f64 = 0.076;
+
+/// The longest arrow, as a fraction of the shorter side: just what the room allows.
+const LONGEST: f64 = ROOM / (1.0 + 2.0 * ROOM);
 
 /// Length and half width of a head, in pixels; shorter arrows have smaller heads.
 const HEAD: (f64, f64) = (6.0, 2.6);
@@ -61,7 +64,7 @@ impl Plot for Arrows {
 
     /// No arrow leaves the axes.
     fn padding(&self) -> (f64, f64) {
-        (1.2 * LONGEST, 1.2 * LONGEST)
+        (ROOM, ROOM)
     }
 
     fn wants_grid(&self) -> bool {

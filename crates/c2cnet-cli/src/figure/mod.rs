@@ -40,7 +40,7 @@ mod triangles;
 #[cfg(test)]
 mod tests;
 
-pub use arrows::{Arrows, LONGEST as LONGEST_ARROW};
+pub use arrows::{Arrows, ROOM as ARROW_ROOM};
 pub use colour_scale::ColourScale;
 pub use heatmap::Heatmap;
 pub use legend::Legend;
