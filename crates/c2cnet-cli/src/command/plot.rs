@@ -14,9 +14,9 @@ Examples:
   c2cnet plot data.npz
   c2cnet plot data.npz --sample 3 -o sample.svg
 
-Functions on an interval are drawn as curves, on a grid or mesh of the plane as maps, at other points
-as dots; vectors at a sample's own sensors as arrows. Of more than two coordinates, the first two are
-shown.";
+Functions on an interval are drawn as curves, on a grid or mesh of the plane as maps,
+at other points as dots; vectors at a sample's own sensors as arrows. Of more than two
+coordinates, the first two are shown.";
 
 /// Draw the input and output functions of one sample.
 #[derive(Debug, clap::Args)]
