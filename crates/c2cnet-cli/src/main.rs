@@ -3,6 +3,7 @@
 //! `main` parses what was typed, [`command`] runs it, [`exit`] turns what happened into a code.
 
 mod command;
+mod contour;
 mod exit;
 mod figure;
 mod interrupt;
@@ -20,6 +21,7 @@ const AFTER_HELP: &str = "\
 Start here:
   c2cnet demo                               everything once, explained, in seconds
   c2cnet generate darcy1d -o data.npz       or bring your own data: c2cnet fit --help
+  c2cnet plot data.npz                      look at a sample
   c2cnet fit data.npz -o model.c2c
   c2cnet evaluate model.c2c data.npz
   c2cnet predict model.c2c data.npz --at points.csv -o prediction.npz

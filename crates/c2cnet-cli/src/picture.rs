@@ -1,5 +1,6 @@
 //! Pictures of samples: truth, prediction and error beside each other.
 
+use crate::contour::{Segment, zero_contour};
 use crate::figure::{ColourScale, Figure, Panel, Series};
 use crate::output::error as number;
 use c2cnet::data::{Dataset, Field, Points};
@@ -113,7 +114,8 @@ fn error_title(row: &Shown) -> String {
     format!("error, RL2E {}", number(row.rl2e))
 }
 
-fn sorted(x: &[f64], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+/// Values in the order of their points.
+pub fn sorted(x: &[f64], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let mut pairs: Vec<(f64, f64)> = x.iter().copied().zip(values.iter().copied()).collect();
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     pairs.into_iter().unzip()
@@ -126,9 +128,15 @@ fn maps(figure: Figure, row: &Shown, triangles: Option<&[[usize; 3]]>) -> Figure
         .covering(&row.predicted);
     let plane = Plane::new(&row.points, triangles);
     figure.row([
-        plane.panel(&format!("{}, truth", row.what), &row.truth, field.clone()),
-        plane.panel("prediction", &row.predicted, field),
         plane.panel(
+            PLANE,
+            &format!("{}, truth", row.what),
+            &row.truth,
+            field.clone(),
+        ),
+        plane.panel(PLANE, "prediction", &row.predicted, field),
+        plane.panel(
+            PLANE,
             &error_title(row),
             &error,
             ColourScale::error("|prediction - truth|"),
@@ -136,12 +144,16 @@ fn maps(figure: Figure, row: &Shown, triangles: Option<&[[usize; 3]]>) -> Figure
     ])
 }
 
+/// What the axes of the plane are called.
+pub const PLANE: [&str; 2] = ["x_{1}", "x_{2}"];
+
 /// How values at points of the plane are drawn.
-enum Plane {
+pub enum Plane {
     Grid {
         counts: [usize; 2],
-        /// The point in each cell, row after row from the bottom.
-        order: Vec<usize>,
+        /// The point in each cell, if there is one, row after row from the bottom.
+        order: Vec<Option<usize>>,
+        /// From the left edge of the first cell to the right edge of the last, and likewise up.
         extent: [[f64; 2]; 2],
     },
     Mesh(Vec<[f64; 2]>, Vec<[usize; 3]>),
@@ -149,7 +161,7 @@ enum Plane {
 }
 
 impl Plane {
-    fn new(points: &Points, triangles: Option<&[[usize; 3]]>) -> Plane {
+    pub fn new(points: &Points, triangles: Option<&[[usize; 3]]>) -> Plane {
         let valid = |t: &&[[usize; 3]]| t.iter().flatten().all(|&i| i < points.len());
         if let Some(triangles) = triangles.filter(valid) {
             let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
@@ -159,28 +171,50 @@ impl Plane {
         grid(points).unwrap_or_else(|| Plane::Cloud(column(0), column(1)))
     }
 
-    fn panel(&self, title: &str, values: &[f64], scale: ColourScale) -> Panel {
+    /// Where values on a grid vanish; nothing on other points.
+    pub fn zero_contour(&self, values: &[f64]) -> Vec<Segment> {
+        let Plane::Grid {
+            counts,
+            order,
+            extent,
+        } = self
+        else {
+            return Vec::new();
+        };
+        let nodes = |k: usize| {
+            let [lo, hi] = extent[k];
+            let half = 0.5 * (hi - lo) / counts[k] as f64;
+            [lo + half, hi - half]
+        };
+        zero_contour(*counts, nodes(0), nodes(1), &in_cells(order, values))
+    }
+
+    pub fn panel(
+        &self,
+        [across, up]: [&str; 2],
+        title: &str,
+        values: &[f64],
+        scale: ColourScale,
+    ) -> Panel {
         match self {
             Plane::Grid {
                 counts,
                 order,
                 extent,
             } => {
-                let values: Vec<f64> = order.iter().map(|&i| values[i]).collect();
-                Panel::heatmap("x_{1}", "x_{2}", *counts, &values)
+                let values = in_cells(order, values);
+                Panel::heatmap(across, up, *counts, &values)
                     .extent(extent[0], extent[1])
                     .colours(scale)
                     .title(title)
                     .equal_aspect()
                     .into()
             }
-            Plane::Mesh(nodes, triangles) => {
-                Panel::triangles("x_{1}", "x_{2}", nodes, triangles, values)
-                    .colours(scale)
-                    .title(title)
-                    .into()
-            }
-            Plane::Cloud(x, y) => Panel::scatter("x_{1}", "x_{2}", x, y, values)
+            Plane::Mesh(nodes, triangles) => Panel::triangles(across, up, nodes, triangles, values)
+                .colours(scale)
+                .title(title)
+                .into(),
+            Plane::Cloud(x, y) => Panel::scatter(across, up, x, y, values)
                 .colours(scale)
                 .title(title)
                 .equal_aspect()
@@ -189,7 +223,14 @@ impl Plane {
     }
 }
 
-/// The points as a grid with equal steps along each axis, if they are one.
+/// The values in the order of the cells; cells without a point have none.
+fn in_cells(order: &[Option<usize>], values: &[f64]) -> Vec<f64> {
+    let value = |i: &Option<usize>| i.map_or(f64::NAN, |i| values[i]);
+    order.iter().map(value).collect()
+}
+
+/// The points as a grid with equal steps along each axis, if they are one. Up to half of its cells
+/// may have no point, as around an L.
 fn grid(points: &Points) -> Option<Plane> {
     let bounds = points.bounding_box()?;
     let axis = |k: usize| -> Option<(Vec<f64>, f64)> {
@@ -209,18 +250,21 @@ fn grid(points: &Points) -> Option<Plane> {
     };
     let ((xs, dx), (ys, dy)) = (axis(0)?, axis(1)?);
     let counts = [xs.len(), ys.len()];
-    if counts[0] * counts[1] != points.len() {
+    if counts[0] * counts[1] > 2 * points.len() {
         return None;
     }
-    let mut order = vec![usize::MAX; points.len()];
+    let mut order = vec![None; counts[0] * counts[1]];
     for (index, p) in points.iter().enumerate() {
         let i = ((p[0] - bounds.lower(0)) / dx).round() as usize;
         let j = ((p[1] - bounds.lower(1)) / dy).round() as usize;
-        *order.get_mut(j * counts[0] + i)? = index;
+        // Two points in a cell would hide one another.
+        if order.get_mut(j * counts[0] + i)?.replace(index).is_some() {
+            return None;
+        }
     }
     // Cells are centred at the points.
     let side = |k: usize, step: f64| [bounds.lower(k) - 0.5 * step, bounds.upper(k) + 0.5 * step];
-    order.iter().all(|&i| i != usize::MAX).then(|| Plane::Grid {
+    Some(Plane::Grid {
         counts,
         order,
         extent: [side(0, dx), side(1, dy)],
@@ -240,8 +284,22 @@ mod tests {
         };
         assert_eq!(counts, [4, 3]);
         // The second cell from the left at the bottom is (1/3, 0).
-        assert_eq!(points.point(order[1]), &[1.0 / 3.0, 0.0]);
-        let scattered = points.select(&[0, 1, 2, 3, 4, 5, 6, 7]);
-        assert!(grid(&scattered.select(&[0, 1, 2, 3, 4, 5, 7])).is_none());
+        assert_eq!(points.point(order[1].unwrap()), &[1.0 / 3.0, 0.0]);
+        assert!(grid(&points.select(&[0, 1, 2, 3, 3, 4, 5])).is_none());
+        let uneven: Vec<f64> = points.coords().iter().map(|v| v * v).collect();
+        assert!(grid(&Points::new(2, uneven).unwrap()).is_none());
+    }
+
+    #[test]
+    fn grids_may_have_gaps() {
+        let points = Points::grid(&Bounds::unit(2), &[5, 5]);
+        let inside = |i: &usize| points.point(*i).iter().any(|v| *v < 0.5);
+        let l: Vec<usize> = (0..25).filter(inside).collect();
+        let Some(Plane::Grid { counts, order, .. }) = grid(&points.select(&l)) else {
+            panic!("an L was not recognised");
+        };
+        assert_eq!(counts, [5, 5]);
+        assert_eq!(order.iter().flatten().count(), 16);
+        assert!(order[24].is_none());
     }
 }

@@ -6,6 +6,7 @@ mod evaluate;
 mod fit;
 mod generate;
 mod inspect;
+mod plot;
 mod predict;
 mod report;
 
@@ -16,6 +17,7 @@ use clap::Subcommand;
 pub enum Command {
     Demo(demo::Args),
     Generate(generate::Args),
+    Plot(plot::Args),
     Fit(fit::Args),
     Evaluate(evaluate::Args),
     Predict(predict::Args),
@@ -29,6 +31,7 @@ impl Command {
         match self {
             Command::Demo(args) => demo::run(&args),
             Command::Generate(args) => generate::run(&args),
+            Command::Plot(args) => plot::run(&args),
             Command::Fit(args) => fit::run(&args),
             Command::Evaluate(args) => evaluate::run(&args),
             Command::Predict(args) => predict::run(&args),

@@ -1,5 +1,5 @@
-//! Figures as SVG: panels of lines, heat maps, scattered points and fields on
-//! triangle meshes, in rows and columns.
+//! Figures as SVG: panels of lines, heat maps, scattered points, arrows and
+//! fields on triangle meshes, in rows and columns.
 //!
 //! ```text
 //! Figure::new("Burgers, test sample 3")
@@ -18,6 +18,7 @@
 
 #![allow(dead_code, unused_imports)]
 
+mod arrows;
 mod axis;
 pub mod colour;
 mod colour_scale;
@@ -39,6 +40,7 @@ mod triangles;
 #[cfg(test)]
 mod tests;
 
+pub use arrows::{Arrows, ROOM as ARROW_ROOM};
 pub use colour_scale::ColourScale;
 pub use heatmap::Heatmap;
 pub use legend::Legend;

@@ -1,19 +1,21 @@
 //! One pair of axes with something drawn in it.
 
+use super::arrows::Arrows;
 use super::axis::{Axis, Extent, Scale, Span};
+use super::colour::{BLACK, Rgb};
 use super::colour_scale::{ColourScale, Colours};
 use super::frame::{Area, Frame, Margins};
 use super::heatmap::Heatmap;
 use super::legend::{Entry, Legend};
 use super::lines::Lines;
 use super::scatter::Scatter;
-use super::svg::Svg;
+use super::svg::{Stroke, Svg, polyline};
 use super::text::{self, Anchor, Text};
 use super::triangles::Triangles;
 
-/// Axes around a `K`: [`Lines`], [`Heatmap`], [`Scatter`] or [`Triangles`]. A
-/// plain `Panel` holds any of them; [`Figure::panel`](super::Figure::panel)
-/// takes all alike.
+/// Axes around a `K`: [`Lines`], [`Heatmap`], [`Scatter`], [`Arrows`] or
+/// [`Triangles`]. A plain `Panel` holds any of them;
+/// [`Figure::panel`](super::Figure::panel) takes all alike.
 pub struct Panel<K = Box<dyn Plot>> {
     pub(super) plot: K,
     title: String,
@@ -21,6 +23,7 @@ pub struct Panel<K = Box<dyn Plot>> {
     y: Axis,
     equal_aspect: bool,
     legend: Legend,
+    overlay: Vec<[[f64; 2]; 2]>,
 }
 
 /// What a panel has in common with those beside it.
@@ -94,6 +97,17 @@ impl Panel {
         Panel::around(Scatter::new(x, y, values), x_label, y_label)
     }
 
+    /// An arrow at each point for its vector, coloured by length; axes of equal
+    /// aspect. The shorter of the two lists says how many.
+    pub fn arrows(
+        x_label: &str,
+        y_label: &str,
+        points: &[[f64; 2]],
+        vectors: &[[f64; 2]],
+    ) -> Panel<Arrows> {
+        Panel::around(Arrows::new(points, vectors), x_label, y_label).equal_aspect()
+    }
+
     /// A field on a triangle mesh, linear in every triangle; axes of equal
     /// aspect unless [`free_aspect`](Panel::free_aspect) says otherwise.
     /// Triangles with a node or value that is missing or not finite are left
@@ -119,6 +133,7 @@ impl<K> Panel<K> {
             y: Axis::new(y_label),
             equal_aspect: false,
             legend: Legend::Auto,
+            overlay: Vec::new(),
         }
     }
 
@@ -155,6 +170,13 @@ impl<K> Panel<K> {
         self.legend = legend;
         self
     }
+
+    /// Draws these pieces of line over the data, black with a white rim that
+    /// shows them on any colour. They do not widen the axes.
+    pub fn overlay(mut self, segments: &[[[f64; 2]; 2]]) -> Self {
+        self.overlay.extend_from_slice(segments);
+        self
+    }
 }
 
 impl<K: Points> Panel<K> {
@@ -185,6 +207,7 @@ impl<K: Plot + 'static> From<Panel<K>> for Panel {
             y: panel.y,
             equal_aspect: panel.equal_aspect,
             legend: panel.legend,
+            overlay: panel.overlay,
         }
     }
 }
@@ -269,6 +292,7 @@ impl Panel {
             frame.draw_grid(svg);
         }
         self.plot.draw(svg, &frame);
+        self.draw_overlay(svg, &frame);
         frame.draw_axes(svg, &self.x, &self.y);
         if let Some(colours) = self.plot.colours() {
             colours.draw_bar(svg, area);
@@ -286,6 +310,20 @@ impl Panel {
             let title = Text::new(centre, baseline, text::PANEL_TITLE, line);
             svg.text(&title.anchor(Anchor::Middle));
             baseline -= text::LINE_HEIGHT * text::PANEL_TITLE;
+        }
+    }
+
+    fn draw_overlay(&self, svg: &mut Svg, frame: &Frame) {
+        let at = |p: &[f64; 2]| frame.point(p[0], p[1]);
+        let pieces = self.overlay.iter();
+        let path: String = pieces
+            .filter_map(|[p, q]| Some(polyline(&[at(p)?, at(q)?])))
+            .collect();
+        if !path.is_empty() {
+            svg.clipped(frame.area, |svg| {
+                svg.stroke(&path, Stroke::solid(Rgb(0xff, 0xff, 0xff), 3.2));
+                svg.stroke(&path, Stroke::solid(BLACK, 1.6));
+            });
         }
     }
 

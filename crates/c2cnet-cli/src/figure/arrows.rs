@@ -1,0 +1,147 @@
+//! Vectors at points.
+
+use super::axis::{Axis, Extent};
+use super::colour_scale::{ColourScale, Colours};
+use super::decimate::Point;
+use super::frame::Frame;
+use super::panel::{Coloured, Plot};
+use super::svg::{Stroke, Svg, dots, polyline};
+
+/// An arrow from every point, as long as its vector and coloured by that length.
+pub struct Arrows {
+    points: Vec<(f64, f64)>,
+    vectors: Vec<(f64, f64)>,
+    lengths: Vec<f64>,
+    scale: ColourScale,
+}
+
+/// Arrows of a colour are drawn together, so fewer colours make smaller files.
+const COLOURS: usize = 64;
+
+/// Room around the points for arrows, as a fraction of the points' extent.
+pub const ROOM: f64 = 0.076;
+
+/// The longest arrow, as a fraction of the shorter side: just what the room allows.
+const LONGEST: f64 = ROOM / (1.0 + 2.0 * ROOM);
+
+/// Length and half width of a head, in pixels; shorter arrows have smaller heads.
+const HEAD: (f64, f64) = (6.0, 2.6);
+
+impl Arrows {
+    pub(super) fn new(points: &[[f64; 2]], vectors: &[[f64; 2]]) -> Self {
+        let finite = |v: &[f64; 2]| v.iter().all(|c| c.is_finite());
+        let pairs = points.iter().zip(vectors);
+        let (points, vectors): (Vec<_>, Vec<_>) = pairs
+            .filter(|(p, v)| finite(p) && finite(v))
+            .map(|(p, v)| ((p[0], p[1]), (v[0], v[1])))
+            .unzip();
+        Arrows {
+            lengths: vectors.iter().map(|v| v.0.hypot(v.1)).collect(),
+            points,
+            vectors,
+            scale: ColourScale::field(""),
+        }
+    }
+}
+
+impl Coloured for Arrows {
+    fn scale_mut(&mut self) -> &mut ColourScale {
+        &mut self.scale
+    }
+}
+
+impl Plot for Arrows {
+    fn extent(&self, x: &Axis, y: &Axis) -> (Extent, Extent) {
+        let (mut across, mut up) = (Extent::default(), Extent::default());
+        for (u, v) in &self.points {
+            if x.shows(*u) && y.shows(*v) {
+                across.include(*u);
+                up.include(*v);
+            }
+        }
+        (across, up)
+    }
+
+    /// No arrow leaves the axes.
+    fn padding(&self) -> (f64, f64) {
+        (ROOM, ROOM)
+    }
+
+    fn wants_grid(&self) -> bool {
+        true
+    }
+
+    fn colours(&self) -> Option<Colours<'_>> {
+        Some(self.scale.settle(&self.lengths))
+    }
+
+    fn draw(&self, svg: &mut Svg, frame: &Frame) {
+        let colours = self.scale.settle(&self.lengths);
+        let longest = self.lengths.iter().fold(0.0, |m: f64, v| m.max(*v));
+        let unit = LONGEST * frame.area.width.min(frame.area.height) / longest;
+        // Shaft, head, foot.
+        let mut parts = vec![(String::new(), String::new(), Vec::new()); COLOURS];
+        for ((point, vector), length) in self.points.iter().zip(&self.vectors).zip(&self.lengths) {
+            let (Some(foot), Some(t)) = (frame.point(point.0, point.1), colours.fraction(*length))
+            else {
+                continue;
+            };
+            let level = (t.clamp(0.0, 1.0) * (COLOURS - 1) as f64).round() as usize;
+            let (shaft, head, feet) = &mut parts[level];
+            feet.push(foot);
+            let pixels = unit * length;
+            if pixels.is_finite() && pixels >= 1.0 {
+                let along = (vector.0 / length, -vector.1 / length);
+                let corners = outline(foot, along, pixels);
+                shaft.push_str(&polyline(&[foot, corners[3]]));
+                head.push_str(&polyline(&corners[..3]));
+                head.push('z');
+            }
+        }
+        svg.clipped(frame.area, |svg| {
+            for (level, (shaft, head, feet)) in parts.into_iter().enumerate() {
+                let colour = colours.map.at(level as f64 / (COLOURS - 1) as f64);
+                svg.stroke(&shaft, Stroke::solid(colour, 1.3));
+                svg.fill(&head, colour, 1.0, None);
+                svg.stroke(&dots(feet), Stroke::solid(colour, 3.0));
+            }
+        });
+    }
+}
+
+/// The head of an arrow: side, tip, side and the middle between the sides.
+fn outline(foot: Point, along: (f64, f64), pixels: f64) -> [Point; 4] {
+    let size = (pixels / (1.5 * HEAD.0)).min(1.0);
+    let at = |forward: f64, aside: f64| {
+        (
+            foot.0 + forward * along.0 - aside * along.1,
+            foot.1 + forward * along.1 + aside * along.0,
+        )
+    };
+    let neck = pixels - size * HEAD.0;
+    let half = size * HEAD.1;
+    [
+        at(neck, half),
+        at(pixels, 0.0),
+        at(neck, -half),
+        at(neck, 0.0),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_end_at_the_tip() {
+        let [side, tip, other, neck] = outline((10.0, 10.0), (0.0, -1.0), 20.0);
+        assert_eq!((tip, neck), ((10.0, -10.0), (10.0, -4.0)));
+        assert_eq!((side.0 + other.0, side.1), (20.0, other.1));
+    }
+
+    #[test]
+    fn what_is_not_finite_is_left_out() {
+        let arrows = Arrows::new(&[[0.0, 0.0], [f64::NAN, 1.0]], &[[3.0, 4.0], [1.0, 0.0]]);
+        assert_eq!(arrows.lengths, [5.0]);
+    }
+}
