@@ -17,7 +17,7 @@ const MOST_COLUMNS: usize = 64;
 pub(super) fn merge(blocks: &Blocks) -> Option<Blocks> {
     let clusters = clusters(blocks.blocks(), blocks.ncols());
     let left: usize = clusters.iter().map(Cluster::compressed_rows).sum();
-    if 3 * left > 2 * blocks.nrows() {
+    if 3 * left >= 2 * blocks.nrows() {
         return None;
     }
     let mut position = vec![0; blocks.ncols()];

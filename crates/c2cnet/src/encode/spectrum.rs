@@ -67,7 +67,7 @@ struct Cell {
 const COLUMN_CHUNK: usize = 32;
 
 /// Samples whose compressed values exist at the same time.
-const SLAB: usize = 32 * COLUMN_CHUNK;
+const SLAB: usize = 16 * COLUMN_CHUNK;
 
 impl Spectrum {
     /// Factors a design matrix and drops singular values at rounding level.
@@ -443,5 +443,65 @@ fn selection(blocks: &Blocks) -> Spectrum {
             order,
             nrows: norms.len(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::{Basis, BuildContext, FiniteElements, FiniteElementsSpec};
+    use crate::basis::{RandomFeatures, RandomFeaturesSpec};
+    use crate::data::{Bounds, Points};
+
+    fn sparse_bases() -> Vec<Box<dyn Basis>> {
+        let domain = Bounds::unit(2);
+        let features: RandomFeaturesSpec =
+            serde_json::from_str(r#"{"functions": 100, "partitions": [5, 5], "scale": 2}"#)
+                .unwrap();
+        let elements: FiniteElementsSpec = serde_json::from_str(r#"{"functions": 120}"#).unwrap();
+        let context = BuildContext {
+            domain: &domain,
+            points: None,
+            values: None,
+            triangles: None,
+        };
+        vec![
+            Box::new(RandomFeatures::new(domain.clone(), features).unwrap()),
+            Box::new(FiniteElements::new(&elements, context).unwrap()),
+        ]
+    }
+
+    /// More samples than a slab, so that every way through `project` is taken.
+    #[test]
+    fn cells_and_clusters_give_the_dense_decomposition() {
+        let points = Points::grid(&Bounds::unit(2), &[47, 43]);
+        let n = points.len();
+        let f = Mat::from_fn(n, SLAB + 5, |i, k| ((i * (k + 3)) as f64 * 0.01).sin());
+        for basis in sparse_bases() {
+            let design = basis.evaluate(&points).unwrap();
+            assert!(matches!(design, Design::Blocks(_)));
+            let dense = Spectrum::new(Design::Dense(design.to_dense())).unwrap();
+            let sparse = Spectrum::new(design).unwrap();
+            let Left::Cells { core, .. } = &sparse.left else {
+                panic!("cells")
+            };
+            assert!(matches!(**core, Left::Cells { .. }), "no clusters");
+            let largest = dense.sigma[0];
+            assert_eq!(sparse.rank(), dense.rank());
+            for (a, b) in sparse.sigma.iter().zip(&dense.sigma) {
+                assert!((a - b).abs() < 1e-13 * largest, "{a} {b}");
+            }
+            // Singular vectors may turn; the projection onto their span may not.
+            let c = sparse.project(f.as_ref());
+            let off = sparse.expand(c.as_ref()) - dense.expand(dense.project(f.as_ref()).as_ref());
+            assert!(off.norm_max() < 1e-11, "{:e}", off.norm_max());
+            let again = sparse.project(sparse.expand(c.as_ref()).as_ref()) - &c;
+            assert!(again.norm_max() < 1e-11, "{:e}", again.norm_max());
+            let leading = sparse.project_leading(f.as_ref(), 7);
+            let difference = leading - c.as_ref().subrows(0, 7);
+            assert!(difference.norm_max() < 1e-11);
+            let short = sparse.truncated(7).project(f.as_ref());
+            assert!((short - c.as_ref().subrows(0, 7)).norm_max() < 1e-11);
+        }
     }
 }
