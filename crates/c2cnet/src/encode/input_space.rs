@@ -197,7 +197,7 @@ impl FieldEncoder {
         }
         let given = self.regularisations.iter().copied().map(Some);
         let spectra = factor(&self.basis, points, given)?;
-        let encoders = Arc::new(encoders(spectra, &self.regularisations)?);
+        let encoders = Arc::new(encoders(&self.basis, spectra, &self.regularisations)?);
         *cache = Some((points.clone(), encoders.clone()));
         Ok(encoders)
     }
@@ -273,7 +273,7 @@ fn settle(
                     choose(spec, &[(spectrum.clone(), f)])
                 })
                 .collect::<Result<Vec<_>>>()?;
-            let encoders = Arc::new(encoders(spectra, &chosen)?);
+            let encoders = Arc::new(encoders(basis, spectra, &chosen)?);
             Ok((chosen, Some((points.clone(), encoders))))
         }
         Observations::PerSample(all) => {
@@ -305,18 +305,20 @@ fn factor(
 }
 
 fn encoders(
+    basis: &FieldBasis,
     spectra: Vec<Arc<Spectrum>>,
     regularisations: &[Regularisation],
 ) -> Result<Vec<Encoder>> {
-    let pairs = spectra.into_iter().zip(regularisations);
-    pairs
-        .map(|(spectrum, regularisation)| {
+    let parts = basis.parts().iter().zip(spectra).zip(regularisations);
+    parts
+        .map(|((part, spectrum), regularisation)| {
             let points = spectrum.nrows();
             let encoder = Encoder::new(spectrum, *regularisation);
             if encoder.rank() == 0 {
                 return Err(Error::Data(format!(
-                    "the encoder ({regularisation}) keeps none of its functions at these {points} \
-                     points, so every input would look the same; lower the cut"
+                    "the encoder ({regularisation}) keeps none of its {} functions at these \
+                     {points} points, so every input would look the same; lower the cut",
+                    part.len()
                 )));
             }
             Ok(encoder)
