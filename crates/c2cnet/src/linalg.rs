@@ -40,6 +40,23 @@ pub fn mul_add(c: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha
     matmul::matmul(c, Accum::Add, a, b, alpha, par());
 }
 
+/// The lower half of $C \leftarrow C + AA^\top$; the upper half is left alone.
+pub fn add_gram(c: MatMut<'_, f64>, a: MatRef<'_, f64>) {
+    use matmul::triangular::{self, BlockStructure};
+    let (whole, half) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
+    triangular::matmul(
+        c,
+        half,
+        Accum::Add,
+        a,
+        whole,
+        a.transpose(),
+        whole,
+        1.0,
+        par(),
+    );
+}
+
 /// Runs `work(first_column, columns)` on consecutive chunks of at most `width` columns, in parallel.
 pub fn par_column_chunks(
     matrix: MatMut<'_, f64>,

@@ -117,7 +117,12 @@ fn ridge_functions(directions: &Mat<f64>, a: &Mat<f64>, outputs: usize, seed: u6
 fn chosen(a: &Mat<f64>, truth: &Targets, spec: &KernelSpec) -> KernelChoice {
     let n = a.ncols();
     let (validation, train): (Vec<usize>, Vec<usize>) = (0..n).partition(|k| k % 5 == 0);
-    search(a.as_ref(), truth, &train, &validation, spec, 0).unwrap()
+    let linear = LinearMap::fit(
+        linalg::select_columns(a.as_ref(), &train).as_ref(),
+        &truth.select(&train),
+    )
+    .unwrap();
+    search(a.as_ref(), truth, &linear, &train, &validation, spec, 0).unwrap()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::PassSettings;
 use super::kernel::{Features, does_not_factor, solve};
-use super::kernel_function::{kernel_matrix, squared_distances_within};
+use super::kernel_function::{squared_distances_within, to_kernel_within};
 use crate::{Result, linalg};
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
@@ -45,7 +45,8 @@ pub(super) fn reweight(
     let z = features.apply(linalg::select_columns(coefficients, &chosen).as_ref());
     let c = leading_directions(linalg::select_columns(centred, &chosen).as_ref())?;
     let distances = squared_distances_within(z.as_ref());
-    let k = kernel_matrix(distances.as_ref(), pass.kernel, pass.length);
+    let mut k = distances.clone();
+    to_kernel_within(&mut k, pass.kernel, pass.length);
     let alpha = solve(k, pass.nugget, c.transpose()).ok_or_else(|| does_not_factor(pass))?;
     let g = outer_product(z.as_ref(), alpha.as_ref(), distances.as_ref(), pass);
     let (values, vectors) = linalg::symmetric_eigen(g.as_ref())?;
@@ -94,7 +95,9 @@ fn outer_product(
                 let j = p * n / points;
                 let mut sum = vec![0.0; d];
                 for i in 0..n {
-                    let w = inverse * pass.kernel.slope(distances_squared[(i, j)] * inverse);
+                    // Distances stand in the lower half.
+                    let d2 = distances_squared[(i.max(j), i.min(j))];
+                    let w = inverse * pass.kernel.slope(d2 * inverse);
                     let to = weighted.col_mut(i).iter_mut();
                     for ((t, a), s) in to.zip(alpha_t.col(i).iter()).zip(&mut sum) {
                         *t = w * a;

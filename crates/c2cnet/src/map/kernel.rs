@@ -10,7 +10,7 @@
 //!    ([`super::agop`]) and go back to 3.
 
 use super::kernel_function::{
-    KernelFunction, kernel_matrix, squared_distances, squared_distances_within,
+    KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
 use super::{CoefficientMap, LinearMap, nystrom};
 use crate::decode::Targets;
@@ -200,9 +200,8 @@ impl KernelMap {
         let (centres, weights) = if z.ncols() > settings.max_centres {
             nystrom::fit(z.as_ref(), c.as_ref(), *last, settings.max_centres, seed)?
         } else {
-            let distances = squared_distances_within(z.as_ref());
-            let k = kernel_matrix(distances.as_ref(), last.kernel, last.length);
-            drop(distances);
+            let mut k = squared_distances_within(z.as_ref());
+            to_kernel_within(&mut k, last.kernel, last.length);
             let solution =
                 solve(k, last.nugget, c.transpose()).ok_or_else(|| does_not_factor(*last))?;
             (z, solution.transpose().to_owned())
@@ -273,8 +272,8 @@ impl CoefficientMap for KernelMap {
         for start in (0..coefficients.ncols()).step_by(width) {
             let take = width.min(coefficients.ncols() - start);
             let z = self.features.apply(coefficients.subcols(start, take));
-            let distances = squared_distances(self.centres.as_ref(), z.as_ref());
-            let k = kernel_matrix(distances.as_ref(), pass.kernel, pass.length);
+            let mut k = squared_distances(self.centres.as_ref(), z.as_ref());
+            to_kernel(&mut k, pass.kernel, pass.length);
             out.as_mut()
                 .subcols_mut(start, take)
                 .copy_from(linalg::mul(self.weights.as_ref(), k.as_ref()));

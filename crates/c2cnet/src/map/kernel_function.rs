@@ -2,7 +2,7 @@
 
 use crate::linalg;
 use faer::reborrow::ReborrowMut;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// A kernel as a function of the squared distance over the squared length.
@@ -52,44 +52,56 @@ pub fn squared_distances(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
         linalg::column_norms_squared(b),
     );
     let mut out = linalg::mul(a.transpose(), b);
-    linalg::par_column_chunks(out.as_mut(), 32, |start, mut chunk| {
-        for k in 0..chunk.ncols() {
-            for (v, n) in chunk.rb_mut().col_mut(k).iter_mut().zip(&na) {
-                *v = (n + nb[start + k] - 2.0 * *v).max(0.0);
-            }
+    each_column(out.as_mut(), |j, column| {
+        for (v, n) in column.iter_mut().zip(&na) {
+            *v = (n + nb[j] - 2.0 * *v).max(0.0);
         }
     });
     out
 }
 
-/// [`squared_distances`] of the columns of `a` among themselves, exactly symmetric with a zero
-/// diagonal.
+/// [`squared_distances`] of the columns of `a` among themselves: the lower half, with a zero
+/// diagonal. A factorisation needs no more.
 pub fn squared_distances_within(a: MatRef<'_, f64>) -> Mat<f64> {
-    let mut out = squared_distances(a, a);
-    for j in 0..out.ncols() {
-        out[(j, j)] = 0.0;
-        for i in j + 1..out.nrows() {
-            out[(j, i)] = out[(i, j)];
-        }
-    }
-    out
-}
-
-/// The kernel at given squared distances.
-pub fn kernel_matrix(
-    distances_squared: MatRef<'_, f64>,
-    kernel: KernelFunction,
-    length: f64,
-) -> Mat<f64> {
-    let inverse = 1.0 / (length * length);
-    let mut out = Mat::zeros(distances_squared.nrows(), distances_squared.ncols());
-    linalg::par_column_chunks(out.as_mut(), 32, |start, mut chunk| {
-        for k in 0..chunk.ncols() {
-            let from = distances_squared.col(start + k);
-            for (v, d) in chunk.rb_mut().col_mut(k).iter_mut().zip(from.iter()) {
-                *v = kernel.value(d * inverse);
-            }
+    let norms = linalg::column_norms_squared(a);
+    let mut out = Mat::zeros(a.ncols(), a.ncols());
+    linalg::add_gram(out.as_mut(), a.transpose());
+    each_column(out.as_mut(), |j, column| {
+        column[j] = 0.0;
+        for (v, n) in column[j + 1..].iter_mut().zip(&norms[j + 1..]) {
+            *v = (n + norms[j] - 2.0 * *v).max(0.0);
         }
     });
     out
+}
+
+/// The kernel in place of squared distances.
+pub fn to_kernel(distances_squared: &mut Mat<f64>, kernel: KernelFunction, length: f64) {
+    let inverse = 1.0 / (length * length);
+    each_column(distances_squared.as_mut(), |_, column| {
+        column
+            .iter_mut()
+            .for_each(|v| *v = kernel.value(*v * inverse));
+    });
+}
+
+/// [`to_kernel`] of what [`squared_distances_within`] gives: the lower half.
+pub fn to_kernel_within(distances_squared: &mut Mat<f64>, kernel: KernelFunction, length: f64) {
+    let inverse = 1.0 / (length * length);
+    each_column(distances_squared.as_mut(), |j, column| {
+        column[j..]
+            .iter_mut()
+            .for_each(|v| *v = kernel.value(*v * inverse));
+    });
+}
+
+/// Runs `work(j, column j)` on all columns, in parallel.
+fn each_column(matrix: MatMut<'_, f64>, work: impl Fn(usize, &mut [f64]) + Sync) {
+    linalg::par_column_chunks(matrix, 32, |start, mut chunk| {
+        for k in 0..chunk.ncols() {
+            let column = chunk.rb_mut().col_mut(k).try_as_col_major_mut();
+            let column = column.expect("owned matrices have contiguous columns");
+            work(start + k, column.as_slice_mut());
+        }
+    });
 }

@@ -2,7 +2,7 @@
 
 use super::kernel::{Features, KernelSettings, PassSettings, Relevance};
 use super::kernel_function::{
-    KernelFunction, kernel_matrix, squared_distances, squared_distances_within,
+    KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
 use super::{LinearMap, agop};
 use crate::decode::Targets;
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 /// | `nugget` | chosen | added to the diagonal | positive |
 /// | `exponent` | chosen | weight of features, $p$ | 0 to 2 |
 /// | `passes` | 3 | re-weighting passes tried | 0 to 10 |
-/// | `memory_gib` | 4 | for a dense kernel matrix; above it, Nystrom centres | positive |
+/// | `memory_gib` | 4 | for a dense kernel matrix (23,000 samples); above it, Nystrom centres | positive |
 /// | `max_centres` | 6000 | Nystrom centres | at least 2 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -36,7 +36,7 @@ pub struct KernelSpec {
     pub exponent: Option<f64>,
     /// How many re-weighting passes are tried.
     pub passes: usize,
-    /// Memory for a dense kernel matrix and its factor, in GiB.
+    /// Memory for a dense kernel matrix, which its factor overwrites, in GiB.
     pub memory_gib: f64,
     /// How many centres where it does not fit.
     pub max_centres: usize,
@@ -87,10 +87,10 @@ impl KernelSpec {
         Ok(())
     }
 
-    /// How many centres fit: all samples while two dense matrices stay within the memory.
+    /// How many centres fit: all samples while a dense matrix stays within the memory.
     fn centres(&self, samples: usize) -> usize {
         let bytes = self.memory_gib * (1u64 << 30) as f64;
-        let dense = (bytes / 16.0).sqrt() as usize;
+        let dense = (bytes / 8.0).sqrt() as usize;
         if samples <= dense {
             samples
         } else {
@@ -136,19 +136,34 @@ pub struct PassReport {
 /// Samples with which parameters are chosen, at most; the final fit uses all.
 const SEARCH_SAMPLES: usize = 3000;
 
+/// Samples that sort out kernels and exponents before all of the above have their say, a fifth of
+/// them held out. Twice as many or fewer go straight to the full comparison.
+const COARSE_SAMPLES: usize = 800;
+
+/// What does this much worse than the best on the coarse samples is out, ...
+const NEAR: f64 = 1.25;
+
+/// ... and so is what comes after the first few.
+const FINALISTS: usize = 3;
+
+/// A step along the grid must lower the error by this factor: the valley is flat.
+const PROGRESS: f64 = 0.999;
+
 /// Exponents of two and of ten between which length and nugget are chosen.
 const LENGTHS: std::ops::RangeInclusive<i32> = 0..=9;
 const NUGGETS: std::ops::RangeInclusive<i32> = -13..=-2;
 
 /// Chooses the settings of a kernel map on the samples `train` by the error on `validation`.
 ///
-/// Features are learned on `train` alone, so that the held-out error is honest.
+/// `linear` is the linear map fitted to `train`. Features are learned on `train` alone, so that
+/// the held-out error is honest.
 ///
 /// # Errors
 /// If the settings are out of range or nothing factors.
 pub fn search(
     coefficients: MatRef<'_, f64>,
     targets: &Targets,
+    linear: &LinearMap,
     train: &[usize],
     validation: &[usize],
     spec: &KernelSpec,
@@ -156,58 +171,38 @@ pub fn search(
 ) -> Result<KernelChoice> {
     spec.check()?;
     let max_centres = spec.centres(coefficients.ncols());
-    // Both lists come shuffled or strided by the caller, so a prefix is a fair choice.
-    let train = &train[..train.len().min(SEARCH_SAMPLES * 4 / 5)];
-    let validation = &validation[..validation.len().min(SEARCH_SAMPLES / 5)];
-    let a = linalg::select_columns(coefficients, train);
-    let a_held = linalg::select_columns(coefficients, validation);
-    let mut c = linalg::select_columns(targets.coordinates.as_ref(), train);
-    let fold = targets.select(train);
-    let linear = LinearMap::fit(a.as_ref(), &fold)?;
-    let c_mean = linalg::column_mean(c.as_ref());
-    linalg::subtract_from_columns(&mut c, &c_mean);
-    let held = Held {
-        a: a_held,
-        targets,
-        indices: validation,
-        mean: &c_mean,
-    };
+    let fine = Fold::new(coefficients, targets, train, validation, SEARCH_SAMPLES);
+    let coarse = (fine.samples().0 > 2 * COARSE_SAMPLES)
+        .then(|| Fold::new(coefficients, targets, train, validation, COARSE_SAMPLES));
 
     let exponents: &[f64] = match &spec.exponent {
         Some(p) => std::slice::from_ref(p),
         None => &[0.5, 0.75, 1.0],
     };
-    // Pass 0 for every exponent; the search of the next starts where the last one ended.
-    let mut best: Option<(f64, PassReport, Features)> = None;
-    let relevance = Relevance::new(&linear, a.as_ref())?;
-    for &exponent in exponents {
-        let features = relevance.features(a.as_ref(), exponent);
-        let start = best.as_ref().map(|b| b.1.settings);
-        if let Some((settings, error)) =
-            descend(&features, a.as_ref(), c.as_ref(), &held, spec, start)
-            && best.as_ref().is_none_or(|b| error < b.0)
-        {
-            let report = PassReport {
-                settings,
-                exponent,
-                validation_rl2e: error,
-            };
-            best = Some((error, report, features));
-        }
-    }
-    let Some((_, first, mut features)) = best else {
+    let relevance = Relevance::new(linear, fine.a.as_ref())?;
+    let mut of_exponent: Vec<Features> = exponents
+        .iter()
+        .map(|&exponent| relevance.features(fine.a.as_ref(), exponent))
+        .collect();
+    let Some((best, settings, error)) = settle(&of_exponent, &fine, coarse.as_ref(), spec, None)
+    else {
         return Err(Error::Numerical(
             "no kernel matrix was positive definite; give a larger nugget".into(),
         ));
     };
-    let exponent = first.exponent;
-    let mut passes = vec![first];
+    let exponent = exponents[best];
+    let mut features = of_exponent.swap_remove(best);
+    let mut passes = vec![PassReport {
+        settings,
+        exponent,
+        validation_rl2e: error,
+    }];
     let mut chosen = (0, features.clone());
     for _ in 0..spec.passes {
         let last = passes.last().expect("pass 0 is there").settings;
-        features = agop::reweight(&features, a.as_ref(), c.as_ref(), last, seed)?;
-        let Some((settings, error)) =
-            descend(&features, a.as_ref(), c.as_ref(), &held, spec, Some(last))
+        features = agop::reweight(&features, fine.a.as_ref(), fine.c.as_ref(), last, seed)?;
+        let only = std::slice::from_ref(&features);
+        let Some((_, settings, error)) = settle(only, &fine, coarse.as_ref(), spec, Some(last))
         else {
             break;
         };
@@ -234,7 +229,7 @@ pub fn search(
         },
         report: KernelReport {
             validation_rl2e: passes[chosen].validation_rl2e,
-            samples: (train.len(), validation.len()),
+            samples: fine.samples(),
             passes,
         },
     })
@@ -269,128 +264,195 @@ impl KernelChoice {
     }
 }
 
-/// The held-out samples.
-struct Held<'a> {
+/// Samples that fit and samples that judge.
+struct Fold<'a> {
     a: Mat<f64>,
+    /// Centred targets.
+    c: Mat<f64>,
+    mean: Vec<f64>,
+    a_held: Mat<f64>,
     targets: &'a Targets,
-    indices: &'a [usize],
-    mean: &'a [f64],
+    held: &'a [usize],
 }
 
-/// Walks the grid of kernel, length and nugget downhill from `start`, one step at a time, until
-/// no neighbour is better.
-fn descend(
-    features: &Features,
-    a: MatRef<'_, f64>,
-    c: MatRef<'_, f64>,
-    held: &Held<'_>,
+impl<'a> Fold<'a> {
+    /// At most `samples` of those in `train` and `validation`, four to one.
+    fn new(
+        coefficients: MatRef<'_, f64>,
+        targets: &'a Targets,
+        train: &[usize],
+        validation: &'a [usize],
+        samples: usize,
+    ) -> Self {
+        // Both lists come shuffled or strided by the caller, so a prefix is a fair choice.
+        let train = &train[..train.len().min(samples * 4 / 5)];
+        let held = &validation[..validation.len().min(samples / 5)];
+        let mut c = linalg::select_columns(targets.coordinates.as_ref(), train);
+        let mean = linalg::column_mean(c.as_ref());
+        linalg::subtract_from_columns(&mut c, &mean);
+        Fold {
+            a: linalg::select_columns(coefficients, train),
+            c,
+            mean,
+            a_held: linalg::select_columns(coefficients, held),
+            targets,
+            held,
+        }
+    }
+
+    /// How many fit and how many judge.
+    fn samples(&self) -> (usize, usize) {
+        (self.a.ncols(), self.held.len())
+    }
+
+    /// The error on the held-out samples, `None` if the kernel matrix does not factor.
+    fn held_out_error(&self, k: &Mat<f64>, k_held: &Mat<f64>, nugget: f64) -> Option<f64> {
+        // (K + nu I)^{-1} applied to whichever has fewer columns: targets or held-out samples.
+        let mut predicted = if self.c.nrows() < k_held.ncols() {
+            let alpha = super::kernel::solve(k.clone(), nugget, self.c.transpose())?;
+            linalg::mul(alpha.transpose(), k_held.as_ref())
+        } else {
+            let weights = super::kernel::solve(k.clone(), nugget, k_held.as_ref())?;
+            linalg::mul(self.c.as_ref(), weights.as_ref())
+        };
+        for column in 0..predicted.ncols() {
+            for (v, m) in predicted.col_mut(column).iter_mut().zip(&self.mean) {
+                *v += m;
+            }
+        }
+        let errors = self.targets.relative_errors(predicted.as_ref(), self.held);
+        Some(mean(&errors)).filter(|e| e.is_finite())
+    }
+}
+
+/// The best of several features and kernels: which features, the parameters and the error.
+///
+/// The coarse samples sort them out and find parameters to start from; the fine ones decide.
+fn settle(
+    features: &[Features],
+    fine: &Fold<'_>,
+    coarse: Option<&Fold<'_>>,
     spec: &KernelSpec,
     start: Option<PassSettings>,
-) -> Option<(PassSettings, f64)> {
-    let z = features.apply(a);
-    let z_held = features.apply(held.a.as_ref());
-    let within = squared_distances_within(z.as_ref());
-    let across = squared_distances(z.as_ref(), z_held.as_ref());
+) -> Option<(usize, PassSettings, f64)> {
     let kernels: &[KernelFunction] = match &spec.kernel {
         Some(k) => std::slice::from_ref(k),
         None => &[KernelFunction::Matern52, KernelFunction::Gaussian],
     };
-    let mut best: Option<(PassSettings, f64)> = None;
-    for &kernel in kernels {
-        let mut seen: HashMap<(i32, i32), f64> = HashMap::new();
-        // Steps along the nugget reuse the kernel matrices of the length.
-        let mut matrices: Option<(i32, Mat<f64>, Mat<f64>)> = None;
-        let at = |(l, n): (i32, i32)| PassSettings {
-            kernel,
-            length: spec.length.unwrap_or(2f64.powi(l)),
-            nugget: spec.nugget.unwrap_or(10f64.powi(n)),
-        };
-        let mut error_at = |position: (i32, i32)| {
-            if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
-                return f64::INFINITY;
-            }
-            if let Some(&error) = seen.get(&position) {
-                return error;
-            }
-            let pass = at(position);
-            if matrices.as_ref().is_none_or(|m| m.0 != position.0) {
-                let matrix = |d: &Mat<f64>| kernel_matrix(d.as_ref(), kernel, pass.length);
-                matrices = Some((position.0, matrix(&within), matrix(&across)));
-            }
-            let (_, k, k_held) = matrices.as_ref().expect("made above");
-            let error = held_out_error(k, k_held, c, held, pass.nugget).unwrap_or(f64::INFINITY);
-            seen.insert(position, error);
-            error
-        };
-        // The smoother kernel has its minimum at shorter lengths and larger nuggets.
-        let first = match kernel {
-            KernelFunction::Matern52 => (5, -11),
-            KernelFunction::Gaussian => (2, -8),
-        };
-        let mut position = start.filter(|s| s.kernel == kernel).map_or(first, |s| {
-            (
-                s.length.log2().round() as i32,
-                s.nugget.log10().round() as i32,
-            )
-        });
-        let mut error = error_at(position);
-        // Where nothing factors, a larger nugget will.
-        while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
-            position.1 += 1;
-            error = error_at(position);
-        }
-        let mut steps = Vec::new();
-        if spec.nugget.is_none() {
-            steps.extend([(0, -1), (0, 1)]);
-        }
-        if spec.length.is_none() {
-            steps.extend([(1, 0), (-1, 0)]);
-        }
-        if spec.nugget.is_none() && spec.length.is_none() {
-            // Length and nugget trade off along this diagonal.
-            steps.extend([(1, -2), (-1, 2)]);
-        }
-        let mut improved = true;
-        while improved {
-            improved = false;
-            for (dl, dn) in &steps {
-                let next = (position.0 + dl, position.1 + dn);
-                let e = error_at(next);
-                if e < error {
-                    (position, error, improved) = (next, e, true);
-                }
-            }
-        }
-        if error.is_finite() && best.is_none_or(|b| error < b.1) {
-            best = Some((at(position), error));
+    let mut starts: Vec<(usize, KernelFunction, Option<PassSettings>)> = (0..features.len())
+        .flat_map(|f| kernels.iter().map(move |&k| (f, k)))
+        .map(|(f, k)| (f, k, start.filter(|s| s.kernel == k)))
+        .collect();
+    if let Some(coarse) = coarse {
+        let mut sorted: Vec<(usize, PassSettings, f64)> = starts
+            .iter()
+            .filter_map(|&(f, kernel, start)| {
+                let (settings, error) = descend(&features[f], coarse, kernel, spec, start)?;
+                Some((f, settings, error))
+            })
+            .collect();
+        sorted.sort_by(|a, b| a.2.total_cmp(&b.2));
+        let near = sorted.first().map_or(0.0, |best| NEAR * best.2);
+        starts = sorted
+            .into_iter()
+            .filter(|s| s.2 <= near)
+            .take(FINALISTS)
+            .map(|(f, settings, _)| (f, settings.kernel, Some(settings)))
+            .collect();
+    }
+    let mut best: Option<(usize, PassSettings, f64)> = None;
+    for (f, kernel, start) in starts {
+        // Exponents in turn are alike: the next starts where the best one ended.
+        let start = start.or(best.map(|b| b.1).filter(|s| s.kernel == kernel));
+        if let Some((settings, error)) = descend(&features[f], fine, kernel, spec, start)
+            && best.is_none_or(|b| error < b.2)
+        {
+            best = Some((f, settings, error));
         }
     }
     best
 }
 
-/// The error on the held-out samples, `None` if the kernel matrix does not factor.
-fn held_out_error(
-    k: &Mat<f64>,
-    k_held: &Mat<f64>,
-    c: MatRef<'_, f64>,
-    held: &Held<'_>,
-    nugget: f64,
-) -> Option<f64> {
-    // (K + nu I)^{-1} applied to whichever has fewer columns: targets or held-out samples.
-    let mut predicted = if c.nrows() < k_held.ncols() {
-        let alpha = super::kernel::solve(k.clone(), nugget, c.transpose())?;
-        linalg::mul(alpha.transpose(), k_held.as_ref())
-    } else {
-        let weights = super::kernel::solve(k.clone(), nugget, k_held.as_ref())?;
-        linalg::mul(c, weights.as_ref())
+/// Walks the grid of length and nugget downhill from `start`, one step at a time, until no
+/// neighbour is better.
+fn descend(
+    features: &Features,
+    fold: &Fold<'_>,
+    kernel: KernelFunction,
+    spec: &KernelSpec,
+    start: Option<PassSettings>,
+) -> Option<(PassSettings, f64)> {
+    let z = features.apply(fold.a.as_ref());
+    let z_held = features.apply(fold.a_held.as_ref());
+    let within = squared_distances_within(z.as_ref());
+    let across = squared_distances(z.as_ref(), z_held.as_ref());
+    let mut seen: HashMap<(i32, i32), f64> = HashMap::new();
+    // Steps along the nugget reuse the kernel matrices of the length.
+    let mut matrices: Option<(i32, Mat<f64>, Mat<f64>)> = None;
+    let at = |(l, n): (i32, i32)| PassSettings {
+        kernel,
+        length: spec.length.unwrap_or(2f64.powi(l)),
+        nugget: spec.nugget.unwrap_or(10f64.powi(n)),
     };
-    for column in 0..predicted.ncols() {
-        for (v, m) in predicted.col_mut(column).iter_mut().zip(held.mean) {
-            *v += m;
+    let mut error_at = |position: (i32, i32)| {
+        if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
+            return f64::INFINITY;
+        }
+        if let Some(&error) = seen.get(&position) {
+            return error;
+        }
+        let pass = at(position);
+        if matrices.as_ref().is_none_or(|m| m.0 != position.0) {
+            let (mut k, mut k_held) = (within.clone(), across.clone());
+            to_kernel_within(&mut k, kernel, pass.length);
+            to_kernel(&mut k_held, kernel, pass.length);
+            matrices = Some((position.0, k, k_held));
+        }
+        let (_, k, k_held) = matrices.as_ref().expect("made above");
+        let error = fold
+            .held_out_error(k, k_held, pass.nugget)
+            .unwrap_or(f64::INFINITY);
+        seen.insert(position, error);
+        error
+    };
+    // The smoother kernel has its minimum at shorter lengths and larger nuggets.
+    let first = match kernel {
+        KernelFunction::Matern52 => (5, -11),
+        KernelFunction::Gaussian => (2, -8),
+    };
+    let mut position = start.map_or(first, |s| {
+        (
+            s.length.log2().round() as i32,
+            s.nugget.log10().round() as i32,
+        )
+    });
+    let mut error = error_at(position);
+    // Where nothing factors, a larger nugget will.
+    while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
+        position.1 += 1;
+        error = error_at(position);
+    }
+    let mut steps = Vec::new();
+    if spec.nugget.is_none() {
+        steps.extend([(0, -1), (0, 1)]);
+    }
+    if spec.length.is_none() {
+        steps.extend([(1, 0), (-1, 0)]);
+    }
+    if spec.nugget.is_none() && spec.length.is_none() {
+        // Length and nugget trade off along this diagonal.
+        steps.extend([(1, -2), (-1, 2)]);
+    }
+    let mut improved = true;
+    while improved {
+        improved = false;
+        for (dl, dn) in &steps {
+            let next = (position.0 + dl, position.1 + dn);
+            let e = error_at(next);
+            if e < PROGRESS * error {
+                (position, error, improved) = (next, e, true);
+            }
         }
     }
-    let errors = held
-        .targets
-        .relative_errors(predicted.as_ref(), held.indices);
-    Some(mean(&errors)).filter(|e| e.is_finite())
+    error.is_finite().then(|| (at(position), error))
 }

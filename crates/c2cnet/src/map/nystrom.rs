@@ -6,7 +6,9 @@
 
 use super::PassSettings;
 use super::kernel::does_not_factor;
-use super::kernel_function::{kernel_matrix, squared_distances, squared_distances_within};
+use super::kernel_function::{
+    squared_distances, squared_distances_within, to_kernel, to_kernel_within,
+};
 use crate::{Result, linalg};
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
@@ -38,9 +40,8 @@ pub(super) fn fit(
     let centres = linalg::select_columns(z, &chosen);
     let m = centres.ncols();
 
-    let within = squared_distances_within(centres.as_ref());
-    let mut l = kernel_matrix(within.as_ref(), pass.kernel, pass.length);
-    drop(within);
+    let mut l = squared_distances_within(centres.as_ref());
+    to_kernel_within(&mut l, pass.kernel, pass.length);
     for i in 0..m {
         l[(i, i)] += JITTER;
     }
@@ -52,11 +53,11 @@ pub(super) fn fit(
     let mut right = Mat::zeros(m, c.nrows());
     for start in (0..n).step_by(BLOCK) {
         let take = BLOCK.min(n - start);
-        let distances = squared_distances(centres.as_ref(), z.subcols(start, take));
         // Columns of `b` are samples: b = L^{-1} K_{MN}.
-        let mut b = kernel_matrix(distances.as_ref(), pass.kernel, pass.length);
+        let mut b = squared_distances(centres.as_ref(), z.subcols(start, take));
+        to_kernel(&mut b, pass.kernel, pass.length);
         solve_lower_triangular_in_place(l.as_ref(), b.as_mut(), linalg::par());
-        linalg::mul_add(gram.as_mut(), b.as_ref(), b.transpose(), 1.0);
+        linalg::add_gram(gram.as_mut(), b.as_ref());
         let targets = c.subcols(start, take);
         linalg::mul_add(right.as_mut(), b.as_ref(), targets.transpose(), 1.0);
     }

@@ -58,6 +58,7 @@ pub(super) fn choose(
             let found = search_kernel(
                 coefficients,
                 targets,
+                &fold_linear,
                 &split.train,
                 &split.validation,
                 &config.kernel,

@@ -30,7 +30,7 @@ const NEGLIGIBLE_INPUT: f64 = 1e-3;
 const CLEAR: f64 = 1.15;
 
 /// Validation errors this close are a tie on so few samples.
-const TIE: f64 = 1.05;
+const TIE: f64 = 1.1;
 
 /// Settings with every basis named.
 pub(super) fn resolve(
