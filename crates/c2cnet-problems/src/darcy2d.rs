@@ -20,9 +20,7 @@
 //! about 15 times as long. The default is 1: an error below what the best maps reach on these data.
 
 use crate::setting::require;
-use crate::{
-    FivePoint, Modes, Problem, SpectralField, Watcher, make_samples, pairs, sample_stream,
-};
+use crate::{FivePoint, Modes, Problem, SpectralField, Watcher, pairs, sample_stream};
 use c2cnet::Result;
 use c2cnet::data::{Bounds, Dataset, Points};
 use serde::{Deserialize, Serialize};
@@ -92,16 +90,18 @@ impl Problem for Darcy2d {
         let axis = Points::linspace(0.0, 1.0, nodes);
         let field = self.field.on(self.modes, axis.coords())?;
         let source = vec![1.0; nodes * nodes];
-        let samples = make_samples(self.n_train + self.n_test, watcher, |k| {
+        let grid = Points::grid(&Bounds::unit(2), &[self.points; 2]);
+        let (points, count) = ([grid.clone(), grid], self.n_train + self.n_test);
+        let mut dataset = pairs::dataset(points, count, watcher, |k| {
             let mut kappa = field.draw(&mut sample_stream(seed, k as u64));
             for value in &mut kappa {
                 *value = value.exp();
             }
             let u = scheme.solve(&kappa, &source)?;
-            Ok((self.thin(kappa), self.thin(u)))
+            Ok([self.thin(kappa), self.thin(u)])
         })?;
-        let grid = Points::grid(&Bounds::unit(2), &[self.points; 2]);
-        pairs::dataset(grid.clone(), grid, samples, Some(self.n_train))
+        dataset.n_train = Some(self.n_train);
+        Ok(dataset)
     }
 }
 

@@ -12,7 +12,7 @@
 //! are the 2,500 pairs in a random order, and map $f$ to $u$.
 
 use crate::setting::require;
-use crate::{Problem, Watcher, make_samples, pairs, sample_stream};
+use crate::{Problem, Watcher, pairs, sample_stream};
 use c2cnet::Result;
 use c2cnet::data::{Bounds, Dataset, Points};
 use rand::RngExt;
@@ -68,16 +68,19 @@ impl Problem for Helmholtz {
         let parameters = self.parameters(seed);
         let domain = Bounds::new(vec![[-1.0, 1.0], [0.0, 1.0]])?;
         let grid = Points::grid(&domain, &[self.points; 2]);
-        let samples = make_samples(self.n_train + self.n_test, watcher, |k| {
+        let points = [grid.clone(), grid.clone()];
+        let count = self.n_train + self.n_test;
+        let mut dataset = pairs::dataset(points, count, watcher, |k| {
             let [alpha, beta] = parameters[k];
             let at = |of: fn(f64, f64, f64) -> f64| -> Vec<f64> {
                 grid.iter()
                     .map(|p| alpha * of(p[0] - beta, p[1], self.lambda))
                     .collect()
             };
-            Ok((at(regular_part), at(solution)))
+            Ok([at(regular_part), at(solution)])
         })?;
-        pairs::dataset(grid.clone(), grid, samples, Some(self.n_train))
+        dataset.n_train = Some(self.n_train);
+        Ok(dataset)
     }
 }
 

@@ -23,7 +23,7 @@
 
 use crate::exponential_rk::{ExponentialRk, Stages};
 use crate::setting::require;
-use crate::{Modes, Problem, SpectralField, Watcher, make_samples, pairs, sample_stream};
+use crate::{Modes, Problem, SpectralField, Watcher, pairs, sample_stream};
 use c2cnet::data::{Bounds, Dataset, Points};
 use c2cnet::{Error, Result, linalg};
 use faer::Mat;
@@ -116,7 +116,10 @@ impl Problem for KdvBurgers {
                     StartField::Printed => 25.0 * (lambda + 25.0).powi(-2),
                 },
             )?;
-        let samples = make_samples(self.n_train + self.n_test, watcher, |k| {
+        let x = Points::linspace(0.0, 1.0, self.points);
+        let grid = Points::grid(&Bounds::unit(2), &[self.points; 2]);
+        let count = self.n_train + self.n_test;
+        let mut dataset = pairs::dataset([x, grid], count, watcher, |k| {
             let start = field.draw(&mut sample_stream(seed, k as u64));
             let u = solver.solve(&start);
             if let Some(value) = u.iter().find(|value| !value.is_finite()) {
@@ -126,11 +129,10 @@ impl Problem for KdvBurgers {
                 )));
             }
             let input = u.iter().copied().step_by(self.points).collect();
-            Ok((input, u))
+            Ok([input, u])
         })?;
-        let x = Points::linspace(0.0, 1.0, self.points);
-        let grid = Points::grid(&Bounds::unit(2), &[self.points; 2]);
-        pairs::dataset(x, grid, samples, Some(self.n_train))
+        dataset.n_train = Some(self.n_train);
+        Ok(dataset)
     }
 }
 

@@ -41,7 +41,7 @@ pub use kdv_burgers::KdvBurgers;
 pub use poisson_holes::PoissonHoles;
 pub use poisson10d::Poisson10d;
 pub use problem::{AnyProblem, Problem, generate, problems};
-pub use progress::{Unwatched, Watcher, make_samples};
+pub use progress::{Unwatched, Watcher};
 pub use quasi_random::{HALTON_DIMENSIONS, halton};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};
 pub use spectral_field::{Modes, SpectralField};

@@ -1,33 +1,30 @@
 //! Samples made one by one, put together.
 
+use crate::{Watcher, fill_blocks};
 use c2cnet::Result;
 use c2cnet::data::{Dataset, Field, Points};
-use faer::Mat;
+use faer::{Mat, MatRef};
 
-/// The data set of `pairs` of input and output values at shared points.
+/// The data set of `count` pairs of input and output values at shared `points`; `make(k)` is pair `k`.
+///
+/// A pair goes to its place as soon as it is made, so the data are held once: they may fill half the memory.
 pub(crate) fn dataset(
-    input_points: Points,
-    output_points: Points,
-    pairs: Vec<(Vec<f64>, Vec<f64>)>,
-    n_train: Option<usize>,
+    points: [Points; 2],
+    count: usize,
+    watcher: &dyn Watcher,
+    make: impl Fn(usize) -> Result<[Vec<f64>; 2]> + Sync,
 ) -> Result<Dataset> {
-    let (inputs, outputs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = pairs.into_iter().unzip();
-    let input = Field::shared(input_points, vec![columns(inputs)])?;
-    let output = Field::shared(output_points, vec![columns(outputs)])?;
-    let mut dataset = Dataset::new(input, output)?;
-    dataset.n_train = n_train;
-    Ok(dataset)
-}
-
-/// A matrix from its columns, which go as they are copied: the data may fill half the memory.
-fn columns(columns: Vec<Vec<f64>>) -> Mat<f64> {
-    let mut all = Mat::zeros(columns.first().map_or(0, Vec::len), columns.len());
-    for (k, column) in columns.into_iter().enumerate() {
-        for (to, from) in all.col_mut(k).iter_mut().zip(column) {
-            *to = from;
+    let [mut f, mut u] = points.each_ref().map(|p| Mat::zeros(p.len(), count));
+    fill_blocks([&mut f, &mut u], 1, watcher, |k, columns| {
+        for (mut column, values) in columns.into_iter().zip(make(k)?) {
+            column.copy_from(MatRef::from_column_major_slice(&values, values.len(), 1));
         }
-    }
-    all
+        Ok(())
+    })?;
+    let [input_points, output_points] = points;
+    let input = Field::shared(input_points, vec![f])?;
+    let output = Field::shared(output_points, vec![u])?;
+    Dataset::new(input, output)
 }
 
 /// The bits of every value of the first `samples` samples, for tests of equality.

@@ -18,7 +18,7 @@
 
 use crate::quasi_random::{HALTON_DIMENSIONS, halton};
 use crate::setting::require;
-use crate::{Problem, Watcher, make_samples, pairs, sample_stream};
+use crate::{Problem, Watcher, pairs, sample_stream};
 use c2cnet::Result;
 use c2cnet::data::{Dataset, Points};
 use rand::RngExt;
@@ -81,14 +81,14 @@ impl Problem for Poisson10d {
             // A stream for each member of each set: none depends on how large the others are.
             members.extend((0..count as u64).map(|k| (name, lower, width, (set as u64) << 32 | k)));
         }
-        let samples = make_samples(members.len(), watcher, |k| {
+        let points = [points.clone(), points];
+        let mut dataset = pairs::dataset(points, members.len(), watcher, |k| {
             let (_, lower, width, stream) = members[k];
             let alpha = lower + width * sample_stream(seed, stream).random::<f64>();
             let u: Vec<f64> = shape.iter().map(|s| alpha * s).collect();
             let f = u.iter().map(|u| PI * PI / 4.0 * u).collect();
-            Ok((f, u))
+            Ok([f, u])
         })?;
-        let mut dataset = pairs::dataset(points.clone(), points, samples, None)?;
         dataset.split = Some(members.iter().map(|m| m.0.to_string()).collect());
         dataset.check()?;
         Ok(dataset)
