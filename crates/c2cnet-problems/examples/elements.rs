@@ -69,14 +69,14 @@ fn write<F: Form>(
     load: &[f64],
 ) -> Result<()> {
     let pattern = solver.pattern();
-    let mut factor = solver.room(1);
+    let mut factor = solver.room();
     let mut right = vec![0.0; pattern.size()];
     pattern.restrict(load, &mut right);
     let mut x = Mat::from_fn(right.len(), 1, |i, _| right[i]);
     let start = Instant::now();
     solver.factor(form, &mut factor)?;
     let factored = start.elapsed().as_secs_f64();
-    solver.solve(&mut factor, x.as_mut());
+    solver.solve(&factor, x.as_mut());
     let solved = start.elapsed().as_secs_f64();
     println!(
         "{name}: {} unknowns, {} numbers in the factor; assemble and factor {:.1} ms, solve {:.1} ms",

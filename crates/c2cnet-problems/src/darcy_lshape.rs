@@ -231,7 +231,7 @@ impl Sampler {
     fn workspace(&self) -> Workspace {
         let n = self.space.len();
         Workspace {
-            factor: self.solver.room(1),
+            factor: self.solver.room(),
             k: vec![0.0; n],
             f: vec![0.0; n],
             load: vec![0.0; n],
@@ -274,7 +274,7 @@ impl Sampler {
                 work.right[(*i, 0)] = *value;
             }
         }
-        self.solver.solve(&mut work.factor, work.right.as_mut());
+        self.solver.solve(&work.factor, work.right.as_mut());
         for (number, value) in numbers.iter().zip(&mut work.u) {
             *value = number.map_or(0.0, |i| work.right[(i, 0)]);
         }

@@ -232,7 +232,7 @@ impl Reference {
     ) -> Result<Mat<f64>> {
         let (space, solver) = (&self.space, &self.solver);
         let free = solver.pattern().free();
-        let mut factor = solver.room(tractions.ncols());
+        let mut factor = solver.room();
         solver.factor(&self.form(), &mut factor)?;
         let mut x = Mat::zeros(solver.pattern().size(), tractions.ncols());
         for m in 0..tractions.ncols() {
@@ -247,7 +247,7 @@ impl Reference {
                 }
             }
         }
-        solver.solve(&mut factor, x.as_mut());
+        solver.solve(&factor, x.as_mut());
         let sampling = space.sampling(points)?;
         let n = points.len();
         Ok(Mat::from_fn(2 * n, x.ncols(), |i, m| {

@@ -26,6 +26,7 @@ mod progress;
 mod quasi_random;
 mod random_field;
 mod setting;
+mod sparse_cholesky;
 mod spectral_field;
 pub mod stokes;
 mod stream;

@@ -174,7 +174,7 @@ impl Reference {
     /// If a point lies outside the domain.
     pub fn responses(&self, points: &[[f64; 2]]) -> Result<Mat<f64>> {
         let (space, solver) = (&self.space, &self.solver);
-        let mut factor = solver.room(SINES * SINES);
+        let mut factor = solver.room();
         solver.factor(&Diffusion::new(space, |_, _| 1.0), &mut factor)?;
         let mut x = Mat::zeros(solver.pattern().size(), SINES * SINES);
         let mut right = vec![0.0; solver.pattern().size()];
@@ -186,7 +186,7 @@ impl Reference {
                 *to = *from;
             }
         }
-        solver.solve(&mut factor, x.as_mut());
+        solver.solve(&factor, x.as_mut());
         let sampling = space.sampling(points)?;
         let free = solver.pattern().free();
         Ok(Mat::from_fn(points.len(), SINES * SINES, |i, m| {

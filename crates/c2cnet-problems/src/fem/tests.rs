@@ -53,10 +53,10 @@ fn solve<F: Form>(form: &F, fixed: &[bool], given: &[f64], load: &[f64]) -> Vec<
     pattern.restrict(load, &mut right);
     pattern.lift(form, given, &mut right);
     let solver = Solver::new(pattern).unwrap();
-    let mut factor = solver.room(1);
+    let mut factor = solver.room();
     solver.factor(form, &mut factor).unwrap();
     let mut x = Mat::from_fn(right.len(), 1, |i, _| right[i]);
-    solver.solve(&mut factor, x.as_mut());
+    solver.solve(&factor, x.as_mut());
     let numbers = solver.pattern().free().iter().zip(given);
     numbers.map(|(i, g)| i.map_or(*g, |i| x[(i, 0)])).collect()
 }
@@ -175,9 +175,9 @@ fn a_factor_used_again_gives_the_same_bits() {
         solver.solve(factor, x.as_mut());
         x
     };
-    let mut used = solver.room(2);
+    let mut used = solver.room();
     solve(&mut used, 3.0);
-    assert!(solve(&mut used, 1.0) == solve(&mut solver.room(2), 1.0));
+    assert!(solve(&mut used, 1.0) == solve(&mut solver.room(), 1.0));
     // The residual of a solution, by the entries of the lower triangle.
     let x = solve(&mut used, 1.0);
     let pattern = solver.pattern();

@@ -29,7 +29,6 @@
 //! Over all 3,000 samples (seed 0) the readings have rms 0.77 and the distances 1.90; no mesh has an
 //! angle below 24 degrees.
 
-mod cholesky;
 mod mesh;
 mod obstacles;
 mod signed_distance;
