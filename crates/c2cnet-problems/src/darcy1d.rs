@@ -14,9 +14,10 @@
 //! to a length $\ell$ and 1,000 in all, and every point asked for is one of them. That keeps the
 //! error of $u$ under $10^{-9}$ of its largest value, far below what any decoder resolves.
 
+use crate::setting::Check;
 use crate::{KernelForm, Problem, RandomField, SquaredExponential, Watcher, fill_blocks};
+use c2cnet::Result;
 use c2cnet::data::{Dataset, Field, Points};
-use c2cnet::{Error, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -109,24 +110,11 @@ impl Problem for Darcy1d {
 
 impl Darcy1d {
     fn check(&self) -> Result<()> {
-        let bad = |text: String| {
-            Err(Error::Config(format!(
-                "settings of problem darcy1d: {text}"
-            )))
-        };
-        if self.points < 3 {
-            return bad(format!("points = {} must be at least 3", self.points));
-        }
-        if self.n_train == 0 {
-            return bad("n_train = 0 must be at least 1".into());
-        }
-        if !(self.length >= 0.002 && self.length.is_finite()) {
-            return bad(format!("length = {} must be at least 0.002", self.length));
-        }
-        if !(self.sigma > 0.0 && self.sigma.is_finite()) {
-            return bad(format!("sigma = {} must be positive", self.sigma));
-        }
-        Ok(())
+        let is = Check::of::<Self>();
+        is.at_least("points", self.points, 3)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.length("length", self.length, 0.002)?;
+        is.positive("sigma", self.sigma)
     }
 }
 

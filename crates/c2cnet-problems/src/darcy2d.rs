@@ -19,7 +19,7 @@
 //! $u$ differs from that of `refine = 6` by 8e-5 of its norm at `refine = 1` and 7e-6 at 3, which takes
 //! about 15 times as long. The default is 1: an error below what the best maps reach on these data.
 
-use crate::setting::require;
+use crate::setting::Check;
 use crate::{FivePoint, Modes, Problem, SpectralField, Watcher, pairs, sample_stream};
 use c2cnet::Result;
 use c2cnet::data::{Bounds, Dataset, Points};
@@ -107,16 +107,11 @@ impl Problem for Darcy2d {
 
 impl Darcy2d {
     fn check(&self) -> Result<()> {
-        let is = |holds, name, value, must| require(holds, Self::NAME, name, value, must);
-        let points = self.points;
-        is((3..=2001).contains(&points), "points", points, "3 to 2001")?;
-        is(self.n_train > 0, "n_train", self.n_train, "at least 1")?;
-        let modes = self.modes;
-        is((2..=2001).contains(&modes), "modes", modes, "2 to 2001")?;
-        let most = 2000 / (points - 1);
-        let must = format!("1 to {most} at {points} points");
-        let fits = (1..=most).contains(&self.refine);
-        is(fits, "refine", self.refine, &must)
+        let is = Check::of::<Self>();
+        is.within("points", self.points, 3..=2001)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.within("modes", self.modes, 2..=2001)?;
+        is.within("refine", self.refine, 1..=2000 / (self.points - 1))
     }
 
     /// Every `refine`-th node along both axes.

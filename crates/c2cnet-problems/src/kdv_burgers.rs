@@ -22,7 +22,7 @@
 //! `steps` changes $u$ by less than $10^{-8}$ of its norm.
 
 use crate::exponential_rk::{ExponentialRk, Stages};
-use crate::setting::require;
+use crate::setting::Check;
 use crate::{Modes, Problem, SpectralField, Watcher, pairs, sample_stream};
 use c2cnet::data::{Bounds, Dataset, Points};
 use c2cnet::{Error, Result, linalg};
@@ -138,22 +138,16 @@ impl Problem for KdvBurgers {
 
 impl KdvBurgers {
     fn check(&self) -> Result<()> {
-        let is = |holds, name, value, must| require(holds, Self::NAME, name, value, must);
-        let (points, grid) = (self.points, self.grid);
-        is((2..=2001).contains(&points), "points", points, "2 to 2001")?;
-        is(self.n_train > 0, "n_train", self.n_train, "at least 1")?;
-        is((8..=8192).contains(&grid), "grid", grid, "8 to 8192")?;
-        let modes = self.modes;
-        let must = format!("1 to {} on a grid of {grid}", frequencies(grid));
-        let fits = (1..=frequencies(grid)).contains(&modes);
-        is(fits, "modes", modes, &must)?;
-        let fits = (1..=1_000_000).contains(&self.steps);
-        is(fits, "steps", self.steps, "1 to 1000000")?;
-        let is = |holds, name, value, must| require(holds, Self::NAME, name, value, must);
+        let is = Check::of::<Self>();
+        is.within("points", self.points, 2..=2001)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.within("grid", self.grid, 8..=8192)?;
+        is.within("modes", self.modes, 1..=frequencies(self.grid))?;
+        is.within("steps", self.steps, 1..=1_000_000)?;
         let nu = self.viscosity;
-        is(nu >= 0.0 && nu.is_finite(), "viscosity", nu, "0 or more")?;
+        is.that(nu >= 0.0 && nu.is_finite(), "viscosity", nu, "0 or more")?;
         let d = self.dispersion;
-        is(d.is_finite(), "dispersion", d, "finite")
+        is.that(d.is_finite(), "dispersion", d, "finite")
     }
 }
 

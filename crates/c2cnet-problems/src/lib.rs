@@ -30,6 +30,8 @@ mod sparse_cholesky;
 mod spectral_field;
 pub mod stokes;
 mod stream;
+#[cfg(test)]
+mod testing;
 
 pub use blocks::fill_blocks;
 pub use darcy_lshape::DarcyLshape;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::fitted_order;
 use c2cnet::data::Bounds;
 use c2cnet::domain::{Polygon, TriangleMesh, circle_ring, rectangle_ring};
 use faer::Mat;
@@ -18,16 +19,10 @@ fn refinements(holes: Vec<Vec<[f64; 2]>>) -> Vec<TriangleMesh> {
     meshes
 }
 
-/// The least-squares slope of $\log_2 e$ over the number of halvings, with its sign turned.
+/// The order of errors on meshes of which each halves the one before.
 fn order(errors: &[f64]) -> f64 {
-    let n = errors.len() as f64;
-    let middle = (n - 1.0) / 2.0;
-    let (mut above, mut below) = (0.0, 0.0);
-    for (k, e) in errors.iter().enumerate() {
-        above -= (k as f64 - middle) * e.log2();
-        below += (k as f64 - middle).powi(2);
-    }
-    above / below
+    let steps: Vec<f64> = (0..errors.len() as i32).map(|k| 0.5f64.powi(k)).collect();
+    fitted_order(&steps, errors)
 }
 
 /// $\|u_h - u\|_{L^2}$.

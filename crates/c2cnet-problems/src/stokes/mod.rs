@@ -39,6 +39,7 @@ pub use obstacles::ObstacleLaw;
 pub use signed_distance::{Obstacle, Shape, signed_distance};
 pub use taylor_hood::{StokesSolution, solve_stokes, velocity_places};
 
+use crate::setting::Check;
 use crate::{Problem, Watcher, fill_blocks, sample_stream};
 use c2cnet::data::{Bounds, Dataset, Field, Points, Scattered};
 use c2cnet::domain::{Locator, TriangleMesh};
@@ -173,32 +174,12 @@ impl Problem for StokesInverse {
 
 impl StokesInverse {
     fn check(&self) -> Result<()> {
-        let bad = |text: String| {
-            Err(Error::Config(format!(
-                "settings of problem stokes-inverse: {text}"
-            )))
-        };
-        if self.n_train == 0 {
-            return bad("n_train = 0 must be at least 1".into());
-        }
-        if !(1..=100_000).contains(&self.sensors) {
-            return bad(format!(
-                "sensors = {} must lie between 1 and 100000",
-                self.sensors
-            ));
-        }
-        if !(0.0..=1.0).contains(&self.noise) {
-            return bad(format!("noise = {} must lie between 0 and 1", self.noise));
-        }
-        if !(2..=2048).contains(&self.grid) {
-            return bad(format!("grid = {} must lie between 2 and 2048", self.grid));
-        }
-        if !(0.01..=0.2).contains(&self.mesh_size) {
-            return bad(format!(
-                "mesh_size = {} must lie between 0.01 and 0.2",
-                self.mesh_size
-            ));
-        }
+        let is = Check::of::<Self>();
+        is.at_least("n_train", self.n_train, 1)?;
+        is.within("sensors", self.sensors, 1..=100_000)?;
+        is.within("noise", self.noise, 0.0..=1.0)?;
+        is.within("grid", self.grid, 2..=2048)?;
+        is.within("mesh_size", self.mesh_size, 0.01..=0.2)?;
         self.obstacles.check()
     }
 
