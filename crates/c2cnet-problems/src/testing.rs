@@ -44,8 +44,11 @@ pub(crate) fn check_reproducible<P: Problem>(
     assert_ne!(first, print(&on(2, 1, 0, 43), 0..1), "seeds differ");
 }
 
+/// A change of settings, and words of the message that refuses it.
+type Refusal<'a, P> = (fn(&mut P), &'a str);
+
 /// Checks that each change of the default settings is refused with a message that has its words.
-pub(crate) fn check_refused<P: Problem>(cases: &[(fn(&mut P), &str)]) {
+pub(crate) fn check_refused<P: Problem>(cases: &[Refusal<'_, P>]) {
     for (change, words) in cases {
         let mut settings = P::default();
         change(&mut settings);
