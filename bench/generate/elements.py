@@ -1,13 +1,16 @@
 """SciPy on the matrices of poisson-holes and elastic-plate: one sparse solve a sample.
 
+    cargo build --release -p c2cnet-cli
     cargo run --release -p c2cnet-problems --example elements FOLDER
     python bench/generate/elements.py FOLDER
 
-The first command writes the matrices and times this project's generators; the second times
-`scipy.sparse.linalg.spsolve` (SuperLU, which orders and factors at every call), the usual way to
-make one sample after another, and `splu` once with a solve a sample.
+The second command writes the matrices and times one factorisation of this project; the third times
+`c2cnet generate`, from its start to the file on disk, `scipy.sparse.linalg.spsolve` (SuperLU, which orders
+and factors at every call), the usual way to make one sample after another, and `splu` once with a solve a
+sample.
 """
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,6 +18,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
+
+
+PROGRAM = Path(__file__).resolve().parents[2] / "target/release/c2cnet"
 
 
 def best(function, repeats):
@@ -42,9 +48,13 @@ def main(folder):
             lambda: spl.splu(matrix, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}), 3
         )
         again, _ = best(lambda: factor.solve(load), 5)
+        file = Path(folder) / f"{name}.npz"
+        command = [PROGRAM, "generate", name, "-o", file]
+        ours, _ = best(lambda: subprocess.run(command, check=True, capture_output=True), 3)
+        samples = len(np.load(file)["u"])
         difference = np.linalg.norm(x - solution) / np.linalg.norm(solution)
         print(
-            f"{name}: {n} unknowns, spsolve {1e3 * each:.1f} ms a sample; splu {1e3 * symmetric:.1f} ms once, "
+            f"{name}: {n} unknowns, {samples} samples; c2cnet {1e3 * ours / samples:.2f} ms a sample; spsolve {1e3 * each:.1f} ms a sample; splu {1e3 * symmetric:.1f} ms once, "
             f"then {1e3 * again:.2f} ms a sample; differs from this project's solution by {difference:.1e}"
         )
 

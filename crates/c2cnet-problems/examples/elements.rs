@@ -1,43 +1,19 @@
-//! Times the finite-element problems at full size, and writes their matrices for other solvers.
+//! Writes the matrices of `poisson-holes` and `elastic-plate` at full size for other solvers, and says how long
+//! one factorisation takes here.
 //!
-//! `elements [FOLDER] [PROBLEM...]`: with a folder, the matrix and one right-hand side of `poisson-holes`
-//! and `elastic-plate` go there as raw little-endian numbers (`-` for none); without names, all problems are timed.
+//! `elements FOLDER`: each matrix and one right-hand side go there as raw little-endian numbers.
 
-use c2cnet::Result;
+use c2cnet::{Error, Result};
 use c2cnet_problems::fem::{Diffusion, Form, Solver, edge_points};
-use c2cnet_problems::{ElasticPlate, PoissonHoles, generate, poisson_holes};
+use c2cnet_problems::{ElasticPlate, PoissonHoles, poisson_holes};
 use faer::Mat;
 use std::path::Path;
 use std::time::Instant;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(folder) = arguments.first().filter(|f| *f != "-") {
-        export(Path::new(folder))?;
-    }
-    for name in ["poisson-holes", "elastic-plate", "darcy-lshape"] {
-        if arguments.len() > 1 && !arguments[1..].iter().any(|a| a == name) {
-            continue;
-        }
-        let start = Instant::now();
-        let data = generate(
-            name,
-            serde_json::Value::Null,
-            0,
-            &c2cnet_problems::Unwatched,
-        )?;
-        let seconds = start.elapsed().as_secs_f64();
-        let output = &data.outputs[0].1;
-        let numbers = output.samples() * output.components() * output.points_of(0).len();
-        let rms = (output.norms_squared().iter().sum::<f64>() / numbers as f64).sqrt();
-        println!(
-            "{name}: {} samples on {} points in {seconds:.2} s, {:.4} ms a sample; rms {rms:.4e}",
-            data.samples(),
-            output.points_of(0).len(),
-            1e3 * seconds / data.samples() as f64,
-        );
-    }
-    Ok(())
+    let folder = std::env::args().nth(1);
+    let folder = folder.ok_or_else(|| Error::Config("usage: elements FOLDER".into()))?;
+    export(Path::new(&folder))
 }
 
 fn export(folder: &Path) -> Result<()> {
@@ -69,14 +45,14 @@ fn write<F: Form>(
     load: &[f64],
 ) -> Result<()> {
     let pattern = solver.pattern();
-    let mut factor = solver.room(1);
+    let mut factor = solver.room();
     let mut right = vec![0.0; pattern.size()];
     pattern.restrict(load, &mut right);
     let mut x = Mat::from_fn(right.len(), 1, |i, _| right[i]);
     let start = Instant::now();
     solver.factor(form, &mut factor)?;
     let factored = start.elapsed().as_secs_f64();
-    solver.solve(&mut factor, x.as_mut());
+    solver.solve(&factor, x.as_mut());
     let solved = start.elapsed().as_secs_f64();
     println!(
         "{name}: {} unknowns, {} numbers in the factor; assemble and factor {:.1} ms, solve {:.1} ms",
@@ -102,7 +78,7 @@ fn write<F: Form>(
         ("solution", reals(&solution)),
     ] {
         let path = folder.join(format!("{name}.{part}"));
-        std::fs::write(&path, bytes).map_err(|e| c2cnet::Error::io(path, e))?;
+        std::fs::write(&path, bytes).map_err(|e| Error::io(path, e))?;
     }
     Ok(())
 }

@@ -7,21 +7,22 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fills all `matrices`, of one column a sample, by `fill(first, columns)` on blocks of at most `width`
-/// samples from sample `first` on; `columns` are the block's columns of each matrix.
+/// samples from sample `first` on; `columns` are the block's columns of each matrix. Returns what `fill`
+/// does, block after block.
 ///
-/// No sample is copied or held twice.
+/// No sample is held twice.
 ///
 /// # Errors
 /// The first error of `fill`, or [`Error::Interrupted`] if the watcher asks to stop.
 ///
 /// # Panics
 /// If matrices differ in the number of columns, or `width` is zero.
-pub fn fill_blocks<const N: usize>(
+pub fn fill_blocks<const N: usize, T: Send>(
     matrices: [&mut Mat<f64>; N],
     width: usize,
     watcher: &dyn Watcher,
-    fill: impl Fn(usize, [MatMut<'_, f64>; N]) -> Result<()> + Sync,
-) -> Result<()> {
+    fill: impl Fn(usize, [MatMut<'_, f64>; N]) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     assert!(width > 0, "a block has at least one sample");
     let mut rest = matrices.map(Mat::as_mut);
     let count = rest.first().map_or(0, |m| m.ncols());
@@ -40,14 +41,15 @@ pub fn fill_blocks<const N: usize>(
         blocks.push((first, take, heads));
     }
     let done = AtomicUsize::new(0);
-    blocks.into_par_iter().try_for_each(|(first, take, heads)| {
+    let fill = |(first, take, heads)| {
         if watcher.cancelled() {
             return Err(Error::Interrupted);
         }
-        fill(first, heads)?;
+        let outcome = fill(first, heads)?;
         watcher.done(done.fetch_add(take, Ordering::Relaxed) + take, count);
-        Ok(())
-    })
+        Ok(outcome)
+    };
+    blocks.into_par_iter().map(fill).collect()
 }
 
 #[cfg(test)]
@@ -59,7 +61,7 @@ mod tests {
     fn every_column_is_filled_once() {
         for (count, width) in [(1, 3), (6, 3), (7, 3), (2, 5)] {
             let (mut a, mut b) = (Mat::zeros(2, count), Mat::zeros(1, count));
-            fill_blocks(
+            let firsts = fill_blocks(
                 [&mut a, &mut b],
                 width,
                 &Unwatched,
@@ -68,10 +70,11 @@ mod tests {
                         a[(1, j)] += (first + j) as f64;
                         b[(0, j)] -= (first + j) as f64;
                     }
-                    Ok(())
+                    Ok(first)
                 },
             )
             .unwrap();
+            assert!(firsts.into_iter().eq((0..count).step_by(width)));
             for k in 0..count {
                 assert_eq!(
                     (a[(0, k)], a[(1, k)], b[(0, k)]),

@@ -14,9 +14,10 @@
 //! to a length $\ell$ and 1,000 in all, and every point asked for is one of them. That keeps the
 //! error of $u$ under $10^{-9}$ of its largest value, far below what any decoder resolves.
 
-use crate::{KernelForm, Problem, RandomField, SquaredExponential, Watcher, make_samples};
+use crate::setting::Check;
+use crate::{KernelForm, Problem, RandomField, SquaredExponential, Watcher, fill_blocks};
+use c2cnet::Result;
 use c2cnet::data::{Dataset, Field, Points};
-use c2cnet::{Error, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -84,29 +85,23 @@ impl Problem for Darcy1d {
         };
         let field = RandomField::new(&grid, |a, b| kernel.at(a, b))?;
         let count = self.n_train + self.n_test;
-        let blocks = make_samples(count.div_ceil(RandomField::BLOCK), watcher, |b| {
-            let f = field.block(seed, (b * RandomField::BLOCK) as u64);
-            let mut u = Mat::zeros(f.nrows(), f.ncols());
+        let [mut f, mut u] = [(); 2].map(|()| Mat::zeros(self.points, count));
+        let width = RandomField::BLOCK;
+        fill_blocks([&mut f, &mut u], width, watcher, |first, [mut f, mut u]| {
+            let fine = field.block(seed, first as u64);
             for k in 0..f.ncols() {
-                let column: Vec<f64> = f.col(k).iter().copied().collect();
-                for (to, from) in u.col_mut(k).iter_mut().zip(solve(&column)) {
-                    *to = from;
+                let source: Vec<f64> = fine.col(k).iter().copied().collect();
+                let solution = solve(&source);
+                for i in 0..self.points {
+                    f[(i, k)] = source[stride * i];
+                    u[(i, k)] = solution[stride * i];
                 }
             }
-            Ok((self.thin(&f, stride), self.thin(&u, stride)))
+            Ok(())
         })?;
-        let (f, u): (Vec<Mat<f64>>, Vec<Mat<f64>>) = blocks.into_iter().unzip();
-        let gather = |blocks: &[Mat<f64>]| {
-            let mut all = Mat::zeros(self.points, count);
-            for k in 0..count {
-                let block = &blocks[k / RandomField::BLOCK];
-                all.col_mut(k).copy_from(block.col(k % RandomField::BLOCK));
-            }
-            all
-        };
         let points = Points::linspace(0.0, 1.0, self.points);
-        let input = Field::shared(points.clone(), vec![gather(&f)])?;
-        let output = Field::shared(points, vec![gather(&u)])?;
+        let input = Field::shared(points.clone(), vec![f])?;
+        let output = Field::shared(points, vec![u])?;
         let mut dataset = Dataset::new(input, output)?;
         dataset.n_train = Some(self.n_train);
         Ok(dataset)
@@ -115,28 +110,11 @@ impl Problem for Darcy1d {
 
 impl Darcy1d {
     fn check(&self) -> Result<()> {
-        let bad = |text: String| {
-            Err(Error::Config(format!(
-                "settings of problem darcy1d: {text}"
-            )))
-        };
-        if self.points < 3 {
-            return bad(format!("points = {} must be at least 3", self.points));
-        }
-        if self.n_train == 0 {
-            return bad("n_train = 0 must be at least 1".into());
-        }
-        if !(self.length >= 0.002 && self.length.is_finite()) {
-            return bad(format!("length = {} must be at least 0.002", self.length));
-        }
-        if !(self.sigma > 0.0 && self.sigma.is_finite()) {
-            return bad(format!("sigma = {} must be positive", self.sigma));
-        }
-        Ok(())
-    }
-
-    fn thin(&self, values: &Mat<f64>, stride: usize) -> Mat<f64> {
-        Mat::from_fn(self.points, values.ncols(), |i, k| values[(stride * i, k)])
+        let is = Check::of::<Self>();
+        is.at_least("points", self.points, 3)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.length("length", self.length, 0.002)?;
+        is.positive("sigma", self.sigma)
     }
 }
 

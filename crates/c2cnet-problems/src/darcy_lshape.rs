@@ -21,10 +21,11 @@
 use crate::fem::{
     Diffusion, Element, Factor, Pattern, Sampling, Solver, Space, graded_ring, mesh_with_nodes,
 };
+use crate::setting::Check;
 use crate::{KernelForm, Problem, RandomField, SquaredExponential, Watcher, fill_blocks};
+use c2cnet::Result;
 use c2cnet::data::{Bounds, Dataset, Field, Points};
 use c2cnet::domain::Polygon;
-use c2cnet::{Error, Result};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
@@ -89,7 +90,7 @@ impl Problem for DarcyLshape {
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
         let mesh = mesh_with_nodes(&domain(None)?, self.points)
-            .map_err(|e| bad(format!("points = {}: {e}", self.points)))?;
+            .map_err(Check::of::<Self>().blame("points", self.points))?;
         let grid = self.grid_points();
         let sampler = self.sampler(&grid, mesh.nodes())?;
         let count = self.n_train + self.n_test;
@@ -134,40 +135,18 @@ impl Problem for DarcyLshape {
 
 impl DarcyLshape {
     fn check(&self) -> Result<()> {
-        if self.grid < 3 || self.grid.is_multiple_of(2) {
-            return Err(bad(format!(
-                "grid = {} must be odd and at least 3",
-                self.grid
-            )));
-        }
-        if self.points < 50 {
-            return Err(bad(format!("points = {} must be at least 50", self.points)));
-        }
-        if self.n_train == 0 {
-            return Err(bad("n_train = 0 must be at least 1".into()));
-        }
-        for (name, length) in [("k_length", self.k_length), ("f_length", self.f_length)] {
-            if !(length >= 0.05 && length.is_finite()) {
-                return Err(bad(format!("{name} = {length} must be at least 0.05")));
-            }
-        }
-        if !(self.k_sigma > 0.0 && self.k_sigma <= 5.0) {
-            return Err(bad(format!(
-                "k_sigma = {} must be positive and at most 5",
-                self.k_sigma
-            )));
-        }
-        if !(self.f_sigma > 0.0 && self.f_sigma.is_finite()) {
-            return Err(bad(format!("f_sigma = {} must be positive", self.f_sigma)));
-        }
-        let least = self.points.saturating_mul(4);
-        if !(least..=1_000_000).contains(&self.reference) {
-            return Err(bad(format!(
-                "reference = {} must lie between 4 times points, {least}, and 1000000",
-                self.reference
-            )));
-        }
-        Ok(())
+        let is = Check::of::<Self>();
+        let (grid, k_sigma) = (self.grid, self.k_sigma);
+        let odd = !grid.is_multiple_of(2);
+        is.that(grid >= 3 && odd, "grid", grid, "odd and at least 3")?;
+        is.at_least("points", self.points, 50)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.length("k_length", self.k_length, 0.05)?;
+        is.length("f_length", self.f_length, 0.05)?;
+        let fits = k_sigma > 0.0 && k_sigma <= 5.0;
+        is.that(fits, "k_sigma", k_sigma, "positive and at most 5")?;
+        is.positive("f_sigma", self.f_sigma)?;
+        is.reference(self.reference, self.points)
     }
 
     /// The points of a grid on the unit square that lie in the closed L.
@@ -183,7 +162,7 @@ impl DarcyLshape {
         let vertices = self.reference / 4;
         let polygon = domain(Some((0.75 / vertices as f64).sqrt()))?;
         let mesh = mesh_with_nodes(&polygon, vertices)
-            .map_err(|e| bad(format!("reference = {}: {e}", self.reference)))?;
+            .map_err(Check::of::<Self>().blame("reference", self.reference))?;
         let space = Space::new(mesh, Element::P2);
         let coords = [grid, space.nodes()].concat().into_flattened();
         let places = Points::new(2, coords)?;
@@ -231,7 +210,7 @@ impl Sampler {
     fn workspace(&self) -> Workspace {
         let n = self.space.len();
         Workspace {
-            factor: self.solver.room(1),
+            factor: self.solver.room(),
             k: vec![0.0; n],
             f: vec![0.0; n],
             load: vec![0.0; n],
@@ -274,7 +253,7 @@ impl Sampler {
                 work.right[(*i, 0)] = *value;
             }
         }
-        self.solver.solve(&mut work.factor, work.right.as_mut());
+        self.solver.solve(&work.factor, work.right.as_mut());
         for (number, value) in numbers.iter().zip(&mut work.u) {
             *value = number.map_or(0.0, |i| work.right[(i, 0)]);
         }
@@ -299,10 +278,6 @@ pub fn domain(size: Option<f64>) -> Result<Polygon> {
         ring = graded_ring(&ring, &[3], size / 64.0, size);
     }
     Polygon::new(ring, vec![])
-}
-
-fn bad(text: String) -> Error {
-    Error::Config(format!("settings of problem darcy-lshape: {text}"))
 }
 
 #[cfg(test)]

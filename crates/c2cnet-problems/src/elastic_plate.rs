@@ -20,10 +20,11 @@
 use crate::fem::{
     Element, Pattern, PlaneStress, Solver, Space, edge_points, graded_ring, mesh_with_nodes,
 };
+use crate::setting::Check;
 use crate::{KernelForm, Problem, RandomField, SquaredExponential, Watcher, fill_blocks};
+use c2cnet::Result;
 use c2cnet::data::{Bounds, Dataset, Field, Points};
 use c2cnet::domain::{Polygon, circle_ring, rectangle_ring};
-use c2cnet::{Error, Result};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +87,7 @@ impl Problem for ElasticPlate {
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
         let mesh = mesh_with_nodes(&domain(None)?, self.points)
-            .map_err(|e| bad(format!("points = {}: {e}", self.points)))?;
+            .map_err(Check::of::<Self>().blame("points", self.points))?;
         let field = self.joint_field(&self.reference()?, mesh.nodes())?;
         let (loads, nodes) = (self.load_points, mesh.nodes().len());
         let count = self.n_train + self.n_test;
@@ -120,38 +121,13 @@ impl Problem for ElasticPlate {
 
 impl ElasticPlate {
     fn check(&self) -> Result<()> {
-        if self.points < 200 {
-            return Err(bad(format!(
-                "points = {} must be at least 200",
-                self.points
-            )));
-        }
-        if self.load_points < 2 {
-            return Err(bad(format!(
-                "load_points = {} must be at least 2",
-                self.load_points
-            )));
-        }
-        if self.n_train == 0 {
-            return Err(bad("n_train = 0 must be at least 1".into()));
-        }
-        if !(self.length >= 0.02 && self.length.is_finite()) {
-            return Err(bad(format!(
-                "length = {} must be at least 0.02",
-                self.length
-            )));
-        }
-        if !(self.sigma > 0.0 && self.sigma.is_finite()) {
-            return Err(bad(format!("sigma = {} must be positive", self.sigma)));
-        }
-        let least = self.points.saturating_mul(4);
-        if !(least..=1_000_000).contains(&self.reference) {
-            return Err(bad(format!(
-                "reference = {} must lie between 4 times points, {least}, and 1000000",
-                self.reference
-            )));
-        }
-        Ok(())
+        let is = Check::of::<Self>();
+        is.at_least("points", self.points, 200)?;
+        is.at_least("load_points", self.load_points, 2)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.length("length", self.length, 0.02)?;
+        is.positive("sigma", self.sigma)?;
+        is.reference(self.reference, self.points)
     }
 
     /// The space of the reference and its equation.
@@ -163,7 +139,7 @@ impl ElasticPlate {
         let vertices = self.reference / 4;
         let polygon = domain(Some((1.0 / vertices as f64).sqrt()))?;
         let mesh = mesh_with_nodes(&polygon, vertices)
-            .map_err(|e| bad(format!("reference = {}: {e}", self.reference)))?;
+            .map_err(Check::of::<Self>().blame("reference", self.reference))?;
         let space = Space::new(mesh, Element::P2);
         let held: Vec<bool> = space
             .nodes()
@@ -232,7 +208,7 @@ impl Reference {
     ) -> Result<Mat<f64>> {
         let (space, solver) = (&self.space, &self.solver);
         let free = solver.pattern().free();
-        let mut factor = solver.room(tractions.ncols());
+        let mut factor = solver.room();
         solver.factor(&self.form(), &mut factor)?;
         let mut x = Mat::zeros(solver.pattern().size(), tractions.ncols());
         for m in 0..tractions.ncols() {
@@ -247,7 +223,7 @@ impl Reference {
                 }
             }
         }
-        solver.solve(&mut factor, x.as_mut());
+        solver.solve(&factor, x.as_mut());
         let sampling = space.sampling(points)?;
         let n = points.len();
         Ok(Mat::from_fn(2 * n, x.ncols(), |i, m| {
@@ -273,10 +249,6 @@ pub fn domain(size: Option<f64>) -> Result<Polygon> {
         ring = graded_ring(&ring, &[0, 3], size / 64.0, size);
     }
     Polygon::new(ring, vec![circle_ring([0.5, 0.5], 0.25, SIDES)])
-}
-
-fn bad(text: String) -> Error {
-    Error::Config(format!("settings of problem elastic-plate: {text}"))
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ impl ExponentialRk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::fitted_order;
+    use crate::testing::fitted_order;
 
     #[test]
     fn the_weights_have_their_limits() {

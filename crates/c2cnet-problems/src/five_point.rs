@@ -17,17 +17,11 @@
 //! 0.59 s (0.59 to 0.69 with undivided rectangles of 1 to 64 nodes, no trend), approximate minimum degree
 //! 0.70 s, although its factor is smaller (0.59 against 0.82 million numbers).
 
+use crate::sparse_cholesky::{Elimination, Factor};
 use c2cnet::{Error, Result};
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::linalg::cholesky::llt::factor::LltRegularization;
+use faer::MatMut;
 use faer::perm::Perm;
-use faer::prelude::default;
-use faer::sparse::linalg::SupernodalThreshold;
-use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
-};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
-use faer::{Conj, MatMut, Par, Side};
 use std::sync::Mutex;
 
 /// The scheme on a grid, ready for any $\kappa$.
@@ -35,23 +29,16 @@ use std::sync::Mutex;
 pub struct FivePoint {
     intervals: usize,
     pattern: SymbolicSparseColMat<usize>,
-    factor: SymbolicCholesky<usize>,
-    scratch: StackReq,
+    elimination: Elimination,
     /// Memory of earlier solves, for the next ones.
     spare: Mutex<Vec<Workspace>>,
 }
 
 /// The memory of one solve.
+#[derive(Debug)]
 struct Workspace {
     matrix: Vec<f64>,
-    factor: Vec<f64>,
-    stack: MemBuffer,
-}
-
-impl std::fmt::Debug for Workspace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Workspace({} numbers)", self.factor.len())
-    }
+    factor: Factor,
 }
 
 impl FivePoint {
@@ -65,7 +52,6 @@ impl FivePoint {
                 "the five-point scheme needs at least 2 intervals a side, not {intervals}"
             )));
         }
-        let failed = |e| Error::Numerical(format!("the five-point scheme on {intervals}^2: {e:?}"));
         // The lower triangle: the diagonal, the next node along y, the next along x.
         let side = intervals - 1;
         let size = side * side;
@@ -89,25 +75,11 @@ impl FivePoint {
             inverse[p] = place;
         }
         let order = Perm::new_checked(order.into(), inverse.into(), size);
-        let factor = factorize_symbolic_cholesky(
-            pattern.as_ref(),
-            Side::Lower,
-            SymmetricOrdering::Custom(order.as_ref()),
-            CholeskySymbolicParams {
-                supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SUPERNODAL,
-                ..default()
-            },
-        )
-        .map_err(failed)?;
-        let scratch = StackReq::any_of(&[
-            factor.factorize_numeric_llt_scratch::<f64>(Par::Seq, default()),
-            factor.solve_in_place_scratch::<f64>(1, Par::Seq),
-        ]);
+        let elimination = Elimination::in_blocks(pattern.as_ref(), order.as_ref())?;
         Ok(FivePoint {
             intervals,
             pattern,
-            factor,
-            scratch,
+            elimination,
             spare: Mutex::new(Vec::new()),
         })
     }
@@ -119,7 +91,7 @@ impl FivePoint {
 
     /// The numbers that the Cholesky factor takes, zeros inside its blocks included.
     pub fn fill(&self) -> usize {
-        self.factor.len_val()
+        self.elimination.factor_len()
     }
 
     /// $u$ at all nodes, boundary included, from $\kappa$ and $f$ there; the last axis runs fastest.
@@ -147,8 +119,7 @@ impl FivePoint {
         let taken = self.spare.lock().ok().and_then(|mut all| all.pop());
         let mut workspace = taken.unwrap_or_else(|| Workspace {
             matrix: vec![0.0; self.pattern.compute_nnz()],
-            factor: vec![0.0; self.factor.len_val()],
-            stack: MemBuffer::new(self.scratch),
+            factor: self.elimination.room(),
         });
         let solved = self.solve_inner(kappa, f, &mut workspace)?;
         let side = self.intervals - 1;
@@ -163,11 +134,7 @@ impl FivePoint {
     }
 
     fn solve_inner(&self, kappa: &[f64], f: &[f64], workspace: &mut Workspace) -> Result<Vec<f64>> {
-        let Workspace {
-            matrix,
-            factor,
-            stack,
-        } = workspace;
+        let Workspace { matrix, factor } = workspace;
         let (nodes, side) = (self.intervals + 1, self.intervals - 1);
         // h^2 goes to the right-hand side.
         let squared_step = (self.intervals as f64).powi(-2);
@@ -191,22 +158,10 @@ impl FivePoint {
                 right.push(squared_step * f[p]);
             }
         }
-        let stack = MemStack::new(stack);
         let matrix = SparseColMatRef::new(self.pattern.as_ref(), matrix.as_slice());
-        let factor = self
-            .factor
-            .factorize_numeric_llt(
-                factor,
-                matrix,
-                Side::Lower,
-                LltRegularization::default(),
-                Par::Seq,
-                stack,
-                default(),
-            )
-            .map_err(|e| Error::Numerical(format!("the five-point matrix: {e:?}")))?;
+        self.elimination.factor(matrix, factor)?;
         let x = MatMut::from_column_major_slice_mut(&mut right, side * side, 1);
-        factor.solve_in_place_with_conj(Conj::No, x, Par::Seq, stack);
+        self.elimination.solve(factor, x);
         Ok(right)
     }
 }

@@ -11,8 +11,8 @@
 //! $\alpha$ takes 50 values drawn uniformly from $[1, 2]$ and $\beta$ 50 from $[-0.5, 0.5]$. The samples
 //! are the 2,500 pairs in a random order, and map $f$ to $u$.
 
-use crate::setting::require;
-use crate::{Problem, Watcher, make_samples, pairs, sample_stream};
+use crate::setting::Check;
+use crate::{Problem, Watcher, pairs, sample_stream};
 use c2cnet::Result;
 use c2cnet::data::{Bounds, Dataset, Points};
 use rand::RngExt;
@@ -68,34 +68,34 @@ impl Problem for Helmholtz {
         let parameters = self.parameters(seed);
         let domain = Bounds::new(vec![[-1.0, 1.0], [0.0, 1.0]])?;
         let grid = Points::grid(&domain, &[self.points; 2]);
-        let samples = make_samples(self.n_train + self.n_test, watcher, |k| {
+        let points = [grid.clone(), grid.clone()];
+        let count = self.n_train + self.n_test;
+        let mut dataset = pairs::dataset(points, count, watcher, |k| {
             let [alpha, beta] = parameters[k];
             let at = |of: fn(f64, f64, f64) -> f64| -> Vec<f64> {
                 grid.iter()
                     .map(|p| alpha * of(p[0] - beta, p[1], self.lambda))
                     .collect()
             };
-            Ok((at(regular_part), at(solution)))
+            Ok([at(regular_part), at(solution)])
         })?;
-        pairs::dataset(grid.clone(), grid, samples, Some(self.n_train))
+        dataset.n_train = Some(self.n_train);
+        Ok(dataset)
     }
 }
 
 impl Helmholtz {
     fn check(&self) -> Result<()> {
-        let is = |holds, name, value, must| require(holds, Self::NAME, name, value, must);
-        let points = self.points;
-        is((2..=2001).contains(&points), "points", points, "2 to 2001")?;
-        is(self.n_train > 0, "n_train", self.n_train, "at least 1")?;
-        for (name, count) in [("alphas", self.alphas), ("betas", self.betas)] {
-            is((1..=1000).contains(&count), name, count, "1 to 1000")?;
-        }
+        let is = Check::of::<Self>();
+        is.within("points", self.points, 2..=2001)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.within("alphas", self.alphas, 1..=1000)?;
+        is.within("betas", self.betas, 1..=1000)?;
         let pairs = self.alphas * self.betas;
         let total = self.n_train.saturating_add(self.n_test);
         let must = format!("at most alphas * betas = {pairs}");
-        is(total <= pairs, "n_train + n_test", total, &must)?;
-        let lambda = self.lambda;
-        require(lambda.is_finite(), Self::NAME, "lambda", lambda, "finite")
+        is.that(total <= pairs, "n_train + n_test", total, &must)?;
+        is.that(self.lambda.is_finite(), "lambda", self.lambda, "finite")
     }
 
     /// All pairs $(\alpha, \beta)$ in the order of the samples.
@@ -128,8 +128,8 @@ fn regular_part(d: f64, y: f64, lambda: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::check_reproducible;
-    use crate::{Unwatched, generate};
+    use crate::Unwatched;
+    use crate::testing::{check_refused_text, check_reproducible};
     use serde_json::json;
 
     fn small() -> Helmholtz {
@@ -208,34 +208,29 @@ mod tests {
 
     #[test]
     fn the_same_bits_on_any_number_of_threads_and_for_any_number_of_samples() {
-        check_reproducible(|n_train, n_test| {
-            let problem = Helmholtz {
-                n_train,
-                n_test,
-                points: 9,
-                ..small()
-            };
-            problem.samples(7, &Unwatched).unwrap()
+        check_reproducible(8, |n_train, n_test| Helmholtz {
+            n_train,
+            n_test,
+            points: 9,
+            ..small()
         });
     }
 
     #[test]
     fn wrong_settings_are_named() {
-        for (settings, part) in [
-            (json!({"points": 1}), "points = 1 must be 2 to 2001"),
-            (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
-            (json!({"alphas": 0}), "alphas = 0 must be 1 to 1000"),
-            (json!({"betas": 1001}), "betas = 1001 must be 1 to 1000"),
-            (
-                json!({"betas": 49}),
-                "n_train + n_test = 2500 must be at most alphas * betas = 2450",
-            ),
-            (json!({"beta": 1.0}), "`beta`"),
-        ] {
-            let message = generate("helmholtz", settings, 0, &crate::Unwatched)
-                .unwrap_err()
-                .to_string();
-            assert!(message.contains(part), "{message:?} lacks {part:?}");
-        }
+        check_refused_text(
+            "helmholtz",
+            &[
+                (json!({"points": 1}), "points = 1 must be 2 to 2001"),
+                (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
+                (json!({"alphas": 0}), "alphas = 0 must be 1 to 1000"),
+                (json!({"betas": 1001}), "betas = 1001 must be 1 to 1000"),
+                (
+                    json!({"betas": 49}),
+                    "n_train + n_test = 2500 must be at most alphas * betas = 2450",
+                ),
+                (json!({"beta": 1.0}), "`beta`"),
+            ],
+        );
     }
 }

@@ -22,8 +22,8 @@
 //! `steps` changes $u$ by less than $10^{-8}$ of its norm.
 
 use crate::exponential_rk::{ExponentialRk, Stages};
-use crate::setting::require;
-use crate::{Modes, Problem, SpectralField, Watcher, make_samples, pairs, sample_stream};
+use crate::setting::Check;
+use crate::{Modes, Problem, SpectralField, Watcher, pairs, sample_stream};
 use c2cnet::data::{Bounds, Dataset, Points};
 use c2cnet::{Error, Result, linalg};
 use faer::Mat;
@@ -116,7 +116,10 @@ impl Problem for KdvBurgers {
                     StartField::Printed => 25.0 * (lambda + 25.0).powi(-2),
                 },
             )?;
-        let samples = make_samples(self.n_train + self.n_test, watcher, |k| {
+        let x = Points::linspace(0.0, 1.0, self.points);
+        let grid = Points::grid(&Bounds::unit(2), &[self.points; 2]);
+        let count = self.n_train + self.n_test;
+        let mut dataset = pairs::dataset([x, grid], count, watcher, |k| {
             let start = field.draw(&mut sample_stream(seed, k as u64));
             let u = solver.solve(&start);
             if let Some(value) = u.iter().find(|value| !value.is_finite()) {
@@ -126,32 +129,25 @@ impl Problem for KdvBurgers {
                 )));
             }
             let input = u.iter().copied().step_by(self.points).collect();
-            Ok((input, u))
+            Ok([input, u])
         })?;
-        let x = Points::linspace(0.0, 1.0, self.points);
-        let grid = Points::grid(&Bounds::unit(2), &[self.points; 2]);
-        pairs::dataset(x, grid, samples, Some(self.n_train))
+        dataset.n_train = Some(self.n_train);
+        Ok(dataset)
     }
 }
 
 impl KdvBurgers {
     fn check(&self) -> Result<()> {
-        let is = |holds, name, value, must| require(holds, Self::NAME, name, value, must);
-        let (points, grid) = (self.points, self.grid);
-        is((2..=2001).contains(&points), "points", points, "2 to 2001")?;
-        is(self.n_train > 0, "n_train", self.n_train, "at least 1")?;
-        is((8..=8192).contains(&grid), "grid", grid, "8 to 8192")?;
-        let modes = self.modes;
-        let must = format!("1 to {} on a grid of {grid}", frequencies(grid));
-        let fits = (1..=frequencies(grid)).contains(&modes);
-        is(fits, "modes", modes, &must)?;
-        let fits = (1..=1_000_000).contains(&self.steps);
-        is(fits, "steps", self.steps, "1 to 1000000")?;
-        let is = |holds, name, value, must| require(holds, Self::NAME, name, value, must);
+        let is = Check::of::<Self>();
+        is.within("points", self.points, 2..=2001)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.within("grid", self.grid, 8..=8192)?;
+        is.within("modes", self.modes, 1..=frequencies(self.grid))?;
+        is.within("steps", self.steps, 1..=1_000_000)?;
         let nu = self.viscosity;
-        is(nu >= 0.0 && nu.is_finite(), "viscosity", nu, "0 or more")?;
+        is.that(nu >= 0.0 && nu.is_finite(), "viscosity", nu, "0 or more")?;
         let d = self.dispersion;
-        is(d.is_finite(), "dispersion", d, "finite")
+        is.that(d.is_finite(), "dispersion", d, "finite")
     }
 }
 

@@ -26,9 +26,12 @@ mod progress;
 mod quasi_random;
 mod random_field;
 mod setting;
+mod sparse_cholesky;
 mod spectral_field;
 pub mod stokes;
 mod stream;
+#[cfg(test)]
+mod testing;
 
 pub use blocks::fill_blocks;
 pub use darcy_lshape::DarcyLshape;
@@ -41,7 +44,7 @@ pub use kdv_burgers::KdvBurgers;
 pub use poisson_holes::PoissonHoles;
 pub use poisson10d::Poisson10d;
 pub use problem::{AnyProblem, Problem, generate, problems};
-pub use progress::{Unwatched, Watcher, make_samples};
+pub use progress::{Unwatched, Watcher};
 pub use quasi_random::{HALTON_DIMENSIONS, halton};
 pub use random_field::{KernelForm, RandomField, SquaredExponential};
 pub use spectral_field::{Modes, SpectralField};

@@ -17,8 +17,8 @@
 //! first `points` points of Halton's sequence ([`halton`]), scaled to the cube.
 
 use crate::quasi_random::{HALTON_DIMENSIONS, halton};
-use crate::setting::require;
-use crate::{Problem, Watcher, make_samples, pairs, sample_stream};
+use crate::setting::Check;
+use crate::{Problem, Watcher, pairs, sample_stream};
 use c2cnet::Result;
 use c2cnet::data::{Dataset, Points};
 use rand::RngExt;
@@ -81,14 +81,14 @@ impl Problem for Poisson10d {
             // A stream for each member of each set: none depends on how large the others are.
             members.extend((0..count as u64).map(|k| (name, lower, width, (set as u64) << 32 | k)));
         }
-        let samples = make_samples(members.len(), watcher, |k| {
+        let points = [points.clone(), points];
+        let mut dataset = pairs::dataset(points, members.len(), watcher, |k| {
             let (_, lower, width, stream) = members[k];
             let alpha = lower + width * sample_stream(seed, stream).random::<f64>();
             let u: Vec<f64> = shape.iter().map(|s| alpha * s).collect();
             let f = u.iter().map(|u| PI * PI / 4.0 * u).collect();
-            Ok((f, u))
+            Ok([f, u])
         })?;
-        let mut dataset = pairs::dataset(points.clone(), points, samples, None)?;
         dataset.split = Some(members.iter().map(|m| m.0.to_string()).collect());
         dataset.check()?;
         Ok(dataset)
@@ -97,12 +97,10 @@ impl Problem for Poisson10d {
 
 impl Poisson10d {
     fn check(&self) -> Result<()> {
-        let is = |holds, name, value, must| require(holds, Self::NAME, name, value, must);
-        is(self.points > 0, "points", self.points, "at least 1")?;
-        is(self.n_train > 0, "n_train", self.n_train, "at least 1")?;
-        let must = format!("1 to {HALTON_DIMENSIONS}");
-        let fits = (1..=HALTON_DIMENSIONS).contains(&self.dimension);
-        is(fits, "dimension", self.dimension, &must)
+        let is = Check::of::<Self>();
+        is.at_least("points", self.points, 1)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.within("dimension", self.dimension, 1..=HALTON_DIMENSIONS)
     }
 
     /// Name, size, least $\alpha$ and width of the range of each set.
@@ -118,7 +116,8 @@ impl Poisson10d {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Unwatched, generate};
+    use crate::Unwatched;
+    use crate::testing::check_refused_text;
     use serde_json::json;
 
     fn small() -> Poisson10d {
@@ -204,16 +203,14 @@ mod tests {
 
     #[test]
     fn wrong_settings_are_named() {
-        for (settings, part) in [
-            (json!({"points": 0}), "points = 0 must be at least 1"),
-            (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
-            (json!({"dimension": 21}), "dimension = 21 must be 1 to 20"),
-            (json!({"n_test": 2}), "`n_test`"),
-        ] {
-            let message = generate("poisson10d", settings, 0, &crate::Unwatched)
-                .unwrap_err()
-                .to_string();
-            assert!(message.contains(part), "{message:?} lacks {part:?}");
-        }
+        check_refused_text(
+            "poisson10d",
+            &[
+                (json!({"points": 0}), "points = 0 must be at least 1"),
+                (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
+                (json!({"dimension": 21}), "dimension = 21 must be 1 to 20"),
+                (json!({"n_test": 2}), "`n_test`"),
+            ],
+        );
     }
 }

@@ -17,10 +17,11 @@
 //! is 3e-5 of $u$ (against 80,000 nodes).
 
 use crate::fem::{Diffusion, Element, Pattern, Solver, Space, mesh_with_nodes};
+use crate::setting::Check;
 use crate::{Problem, Watcher, fill_blocks, sample_stream};
+use c2cnet::Result;
 use c2cnet::data::{Bounds, Dataset, Field, Points};
 use c2cnet::domain::{Polygon, circle_ring, rectangle_ring};
-use c2cnet::{Error, Result};
 use faer::{Mat, MatRef};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -85,7 +86,7 @@ impl Problem for PoissonHoles {
         self.check()?;
         let domain = domain()?;
         let mesh = mesh_with_nodes(&domain, self.points)
-            .map_err(|e| bad(format!("points = {}: {e}", self.points)))?;
+            .map_err(Check::of::<Self>().blame("points", self.points))?;
         let nodes = mesh.nodes();
         let sines = Mat::from_fn(nodes.len(), SINES * SINES, |i, m| {
             self.amplitude * sine(m, nodes[i])
@@ -119,29 +120,11 @@ impl Problem for PoissonHoles {
 
 impl PoissonHoles {
     fn check(&self) -> Result<()> {
-        if self.points < 200 {
-            return Err(bad(format!(
-                "points = {} must be at least 200",
-                self.points
-            )));
-        }
-        if self.n_train == 0 {
-            return Err(bad("n_train = 0 must be at least 1".into()));
-        }
-        if !(self.amplitude > 0.0 && self.amplitude.is_finite()) {
-            return Err(bad(format!(
-                "amplitude = {} must be positive",
-                self.amplitude
-            )));
-        }
-        let least = self.points.saturating_mul(4);
-        if !(least..=1_000_000).contains(&self.reference) {
-            return Err(bad(format!(
-                "reference = {} must lie between 4 times points, {least}, and 1000000",
-                self.reference
-            )));
-        }
-        Ok(())
+        let is = Check::of::<Self>();
+        is.at_least("points", self.points, 200)?;
+        is.at_least("n_train", self.n_train, 1)?;
+        is.positive("amplitude", self.amplitude)?;
+        is.reference(self.reference, self.points)
     }
 
     /// The space of the reference and its factorised equation.
@@ -151,7 +134,7 @@ impl PoissonHoles {
     pub fn reference(&self, domain: &Polygon) -> Result<Reference> {
         // A triangle mesh has about three edges a node.
         let mesh = mesh_with_nodes(domain, self.reference / 4)
-            .map_err(|e| bad(format!("reference = {}: {e}", self.reference)))?;
+            .map_err(Check::of::<Self>().blame("reference", self.reference))?;
         let space = Space::new(mesh, Element::P2);
         let solver = Solver::new(Pattern::new(&space, 1, space.on_boundary()))?;
         Ok(Reference { space, solver })
@@ -174,7 +157,7 @@ impl Reference {
     /// If a point lies outside the domain.
     pub fn responses(&self, points: &[[f64; 2]]) -> Result<Mat<f64>> {
         let (space, solver) = (&self.space, &self.solver);
-        let mut factor = solver.room(SINES * SINES);
+        let mut factor = solver.room();
         solver.factor(&Diffusion::new(space, |_, _| 1.0), &mut factor)?;
         let mut x = Mat::zeros(solver.pattern().size(), SINES * SINES);
         let mut right = vec![0.0; solver.pattern().size()];
@@ -186,7 +169,7 @@ impl Reference {
                 *to = *from;
             }
         }
-        solver.solve(&mut factor, x.as_mut());
+        solver.solve(&factor, x.as_mut());
         let sampling = space.sampling(points)?;
         let free = solver.pattern().free();
         Ok(Mat::from_fn(points.len(), SINES * SINES, |i, m| {
@@ -225,10 +208,6 @@ fn combine<'a>(columns: MatRef<'_, f64>, alpha: &[f64], out: impl Iterator<Item 
             .map(|(m, a)| a * columns[(i, m)])
             .sum();
     }
-}
-
-fn bad(text: String) -> Error {
-    Error::Config(format!("settings of problem poisson-holes: {text}"))
 }
 
 #[cfg(test)]

@@ -42,8 +42,8 @@ fn radical_inverse(mut i: u64, p: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::fitted_order;
     use crate::sample_stream;
+    use crate::testing::fitted_order;
     use rand::RngExt;
 
     /// The root mean square, over boxes $[0, b)$, of the share of points inside less the volume

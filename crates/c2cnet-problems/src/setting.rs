@@ -1,19 +1,69 @@
 //! Settings that must lie in a range.
 
+use crate::Problem;
 use c2cnet::{Error, Result};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
-/// Fails unless `holds`, saying that setting `name` of `problem` is `value` and `must` be otherwise.
-pub(crate) fn require(
-    holds: bool,
-    problem: &str,
-    name: &str,
-    value: impl std::fmt::Display,
-    must: &str,
-) -> Result<()> {
-    if holds {
-        return Ok(());
+/// Checks the settings of the problem that it names; an error says which setting is what and must be what.
+#[derive(Clone, Copy)]
+pub(crate) struct Check(&'static str);
+
+impl Check {
+    pub fn of<P: Problem>() -> Self {
+        Check(P::NAME)
     }
-    Err(Error::Config(format!(
-        "settings of problem {problem}: {name} = {value} must be {must}"
-    )))
+
+    /// Setting `name` is `value` and `must` be otherwise unless `holds`.
+    pub fn that(self, holds: bool, name: &str, value: impl Display, must: &str) -> Result<()> {
+        if holds {
+            return Ok(());
+        }
+        let problem = self.0;
+        Err(Error::Config(format!(
+            "settings of problem {problem}: {name} = {value} must be {must}"
+        )))
+    }
+
+    pub fn within<T: PartialOrd + Display>(
+        self,
+        name: &str,
+        value: T,
+        range: RangeInclusive<T>,
+    ) -> Result<()> {
+        let must = format!("{} to {}", range.start(), range.end());
+        self.that(range.contains(&value), name, value, &must)
+    }
+
+    pub fn at_least(self, name: &str, value: usize, least: usize) -> Result<()> {
+        self.that(value >= least, name, value, &format!("at least {least}"))
+    }
+
+    pub fn positive(self, name: &str, value: f64) -> Result<()> {
+        self.that(value > 0.0 && value.is_finite(), name, value, "positive")
+    }
+
+    /// A length that is resolved where it is at least `least`.
+    pub fn length(self, name: &str, value: f64, least: f64) -> Result<()> {
+        let holds = value >= least && value.is_finite();
+        self.that(holds, name, value, &format!("at least {least}"))
+    }
+
+    /// The nodes of a reference: far more than the points of the data.
+    pub fn reference(self, value: usize, points: usize) -> Result<()> {
+        let least = points.saturating_mul(4);
+        let holds = (least..=1_000_000).contains(&value);
+        let must = format!("4 times points, {least}, to 1000000");
+        self.that(holds, "reference", value, &must)
+    }
+
+    /// Blames setting `name` for an error.
+    pub fn blame(self, name: &str, value: impl Display) -> impl FnOnce(Error) -> Error {
+        let problem = self.0;
+        move |e| {
+            Error::Config(format!(
+                "settings of problem {problem}: {name} = {value}: {e}"
+            ))
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Vectors at points.
 
 use super::axis::{Axis, Extent};
+use super::cloud::{self, Cloud};
 use super::colour_scale::{ColourScale, Colours};
 use super::decimate::Point;
 use super::frame::Frame;
@@ -9,14 +10,10 @@ use super::svg::{Stroke, Svg, dots, polyline};
 
 /// An arrow from every point, as long as its vector and coloured by that length.
 pub struct Arrows {
-    points: Vec<(f64, f64)>,
+    /// Where they start, and how long they are.
+    feet: Cloud,
     vectors: Vec<(f64, f64)>,
-    lengths: Vec<f64>,
-    scale: ColourScale,
 }
-
-/// Arrows of a colour are drawn together, so fewer colours make smaller files.
-const COLOURS: usize = 64;
 
 /// Room around the points for arrows, as a fraction of the points' extent.
 pub const ROOM: f64 = 0.076;
@@ -36,30 +33,21 @@ impl Arrows {
             .map(|(p, v)| ((p[0], p[1]), (v[0], v[1])))
             .unzip();
         Arrows {
-            lengths: vectors.iter().map(|v| v.0.hypot(v.1)).collect(),
-            points,
+            feet: Cloud::new(points, vectors.iter().map(|v| v.0.hypot(v.1)).collect()),
             vectors,
-            scale: ColourScale::field(""),
         }
     }
 }
 
 impl Coloured for Arrows {
     fn scale_mut(&mut self) -> &mut ColourScale {
-        &mut self.scale
+        &mut self.feet.scale
     }
 }
 
 impl Plot for Arrows {
     fn extent(&self, x: &Axis, y: &Axis) -> (Extent, Extent) {
-        let (mut across, mut up) = (Extent::default(), Extent::default());
-        for (u, v) in &self.points {
-            if x.shows(*u) && y.shows(*v) {
-                across.include(*u);
-                up.include(*v);
-            }
-        }
-        (across, up)
+        self.feet.extent(x, y)
     }
 
     /// No arrow leaves the axes.
@@ -72,21 +60,21 @@ impl Plot for Arrows {
     }
 
     fn colours(&self) -> Option<Colours<'_>> {
-        Some(self.scale.settle(&self.lengths))
+        Some(self.feet.colours())
     }
 
     fn draw(&self, svg: &mut Svg, frame: &Frame) {
-        let colours = self.scale.settle(&self.lengths);
-        let longest = self.lengths.iter().fold(0.0, |m: f64, v| m.max(*v));
+        let Cloud { points, values, .. } = &self.feet;
+        let colours = self.feet.colours();
+        let longest = values.iter().fold(0.0, |m: f64, v| m.max(*v));
         let unit = LONGEST * frame.area.width.min(frame.area.height) / longest;
         // Shaft, head, foot.
-        let mut parts = vec![(String::new(), String::new(), Vec::new()); COLOURS];
-        for ((point, vector), length) in self.points.iter().zip(&self.vectors).zip(&self.lengths) {
-            let (Some(foot), Some(t)) = (frame.point(point.0, point.1), colours.fraction(*length))
-            else {
+        let mut parts = vec![(String::new(), String::new(), Vec::new()); cloud::LEVELS];
+        for ((point, vector), length) in points.iter().zip(&self.vectors).zip(values) {
+            let foot = frame.point(point.0, point.1);
+            let (Some(foot), Some(level)) = (foot, cloud::level(&colours, *length)) else {
                 continue;
             };
-            let level = (t.clamp(0.0, 1.0) * (COLOURS - 1) as f64).round() as usize;
             let (shaft, head, feet) = &mut parts[level];
             feet.push(foot);
             let pixels = unit * length;
@@ -100,7 +88,7 @@ impl Plot for Arrows {
         }
         svg.clipped(frame.area, |svg| {
             for (level, (shaft, head, feet)) in parts.into_iter().enumerate() {
-                let colour = colours.map.at(level as f64 / (COLOURS - 1) as f64);
+                let colour = cloud::colour(&colours, level);
                 svg.stroke(&shaft, Stroke::solid(colour, 1.3));
                 svg.fill(&head, colour, 1.0, None);
                 svg.stroke(&dots(feet), Stroke::solid(colour, 3.0));
@@ -142,6 +130,6 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_left_out() {
         let arrows = Arrows::new(&[[0.0, 0.0], [f64::NAN, 1.0]], &[[3.0, 4.0], [1.0, 0.0]]);
-        assert_eq!(arrows.lengths, [5.0]);
+        assert_eq!(arrows.feet.values, [5.0]);
     }
 }

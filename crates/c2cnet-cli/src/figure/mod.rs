@@ -20,6 +20,7 @@
 
 mod arrows;
 mod axis;
+mod cloud;
 pub mod colour;
 mod colour_scale;
 mod decimate;

@@ -1,6 +1,7 @@
 //! Points coloured by value.
 
 use super::axis::{Axis, Extent};
+use super::cloud::{self, Cloud};
 use super::colour_scale::{ColourScale, Colours};
 use super::decimate::{self, Point};
 use super::frame::Frame;
@@ -9,22 +10,15 @@ use super::svg::{Stroke, Svg, dots};
 
 /// A disc for every point. Larger values lie on top.
 pub struct Scatter {
-    points: Vec<(f64, f64)>,
-    values: Vec<f64>,
-    scale: ColourScale,
+    cloud: Cloud,
     radius: f64,
 }
-
-/// All discs of a colour are one path, so fewer colours make smaller files.
-const COLOURS: usize = 64;
 
 impl Scatter {
     pub(super) fn new(x: &[f64], y: &[f64], values: &[f64]) -> Self {
         let points = x.iter().copied().zip(y.iter().copied());
         Scatter {
-            points: points.take(values.len()).collect(),
-            values: values.to_vec(),
-            scale: ColourScale::field(""),
+            cloud: Cloud::new(points.take(values.len()).collect(), values.to_vec()),
             radius: 2.5,
         }
     }
@@ -42,20 +36,13 @@ impl Points for Scatter {}
 
 impl Coloured for Scatter {
     fn scale_mut(&mut self) -> &mut ColourScale {
-        &mut self.scale
+        &mut self.cloud.scale
     }
 }
 
 impl Plot for Scatter {
     fn extent(&self, x: &Axis, y: &Axis) -> (Extent, Extent) {
-        let (mut across, mut up) = (Extent::default(), Extent::default());
-        for (u, v) in &self.points {
-            if x.shows(*u) && y.shows(*v) {
-                across.include(*u);
-                up.include(*v);
-            }
-        }
-        (across, up)
+        self.cloud.extent(x, y)
     }
 
     fn padding(&self) -> (f64, f64) {
@@ -67,25 +54,25 @@ impl Plot for Scatter {
     }
 
     fn colours(&self) -> Option<Colours<'_>> {
-        Some(self.scale.settle(&self.values))
+        Some(self.cloud.colours())
     }
 
     fn draw(&self, svg: &mut Svg, frame: &Frame) {
-        let colours = self.scale.settle(&self.values);
+        let colours = self.cloud.colours();
         let mut discs: Vec<(Point, usize)> = Vec::new();
-        for ((x, y), value) in self.points.iter().zip(&self.values) {
-            let (Some(p), Some(t)) = (frame.point(*x, *y), colours.fraction(*value)) else {
+        for ((x, y), value) in self.cloud.points.iter().zip(&self.cloud.values) {
+            let level = cloud::level(&colours, *value);
+            let (Some(p), Some(level)) = (frame.point(*x, *y), level) else {
                 continue;
             };
             if frame.area.contains(p) {
-                let level = t.clamp(0.0, 1.0) * (COLOURS - 1) as f64;
-                discs.push((p, level.round() as usize));
+                discs.push((p, level));
             }
         }
         discs.sort_by_key(|(_, level)| *level);
         let seen = decimate::cloud(&discs, 1.0);
         for group in seen.chunk_by(|a, b| a.1 == b.1) {
-            let colour = colours.map.at(group[0].1 as f64 / (COLOURS - 1) as f64);
+            let colour = cloud::colour(&colours, group[0].1);
             let path = dots(group.iter().map(|(p, _)| *p));
             svg.stroke(&path, Stroke::solid(colour, 2.0 * self.radius));
         }

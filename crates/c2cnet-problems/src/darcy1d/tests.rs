@@ -1,16 +1,7 @@
 use super::*;
 use crate::Unwatched;
+use crate::testing::{check_reproducible, fitted_order};
 use std::f64::consts::PI;
-
-/// The least-squares slope of $\log e$ over $\log h$.
-fn fitted_order(steps: &[f64], errors: &[f64]) -> f64 {
-    let x: Vec<f64> = steps.iter().map(|h| h.ln()).collect();
-    let y: Vec<f64> = errors.iter().map(|e| e.ln()).collect();
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    let (mx, my) = (mean(&x), mean(&y));
-    let covariance: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
-    covariance / x.iter().map(|x| (x - mx) * (x - mx)).sum::<f64>()
-}
 
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter()
@@ -184,44 +175,12 @@ fn ends_are_zero_and_few_points_lie_on_a_finer_grid() {
     }
 }
 
-fn bytes_of(data: &Dataset, samples: usize) -> Vec<u64> {
-    let fields = [&data.inputs[0].1, &data.outputs[0].1];
-    (0..samples)
-        .flat_map(|k| fields.into_iter().flat_map(move |f| f.values_of(k)))
-        .map(f64::to_bits)
-        .collect()
-}
-
 #[test]
 fn the_same_bytes_on_any_number_of_threads_and_for_any_number_of_samples() {
-    let problem = Darcy1d {
+    check_reproducible(77, |n_train, n_test| Darcy1d {
         points: 500,
-        n_train: 70,
-        n_test: 7,
+        n_train,
+        n_test,
         ..Darcy1d::default()
-    };
-    let on = |threads: usize, problem: &Darcy1d| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| problem.samples(42, &Unwatched).unwrap())
-    };
-    let reference = on(1, &problem);
-    for threads in [2, 4] {
-        assert!(bytes_of(&on(threads, &problem), 77) == bytes_of(&reference, 77));
-    }
-    for (n_train, n_test) in [(1, 0), (31, 2), (100, 60)] {
-        let other = on(
-            2,
-            &Darcy1d {
-                n_train,
-                n_test,
-                ..problem.clone()
-            },
-        );
-        let common = 77.min(n_train + n_test);
-        assert!(bytes_of(&other, common) == bytes_of(&reference, common));
-    }
-    assert!(bytes_of(&problem.samples(43, &Unwatched).unwrap(), 1) != bytes_of(&reference, 1));
+    });
 }

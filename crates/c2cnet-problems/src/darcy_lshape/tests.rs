@@ -1,5 +1,6 @@
 use super::*;
 use crate::Unwatched;
+use crate::testing::{check_refused, check_reproducible, relative_difference, rms};
 
 fn small() -> DarcyLshape {
     DarcyLshape {
@@ -14,11 +15,6 @@ fn small() -> DarcyLshape {
 
 fn make(settings: &DarcyLshape, seed: u64) -> Dataset {
     settings.samples(seed, &Unwatched).unwrap()
-}
-
-fn rms_of(field: &Field) -> f64 {
-    let sum: f64 = field.norms_squared().iter().sum();
-    (sum / (field.samples() * field.points_of(0).len()) as f64).sqrt()
 }
 
 #[test]
@@ -55,29 +51,18 @@ fn the_reference_is_finer_than_any_decoder() {
             .collect::<Vec<f64>>()
     };
     let (a, b) = (solve(&samplers[0], 0), solve(&samplers[1], coarse.len()));
-    let norm: f64 = b.iter().map(|v| v * v).sum();
-    let error: f64 = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum();
-    let relative = (error / norm).sqrt();
+    let relative = relative_difference(&a, &b);
     println!("relative error of the reference {relative:e}");
     assert!(relative < 1e-3, "{relative}");
 }
 
 #[test]
 fn samples_depend_on_nothing_but_settings_seed_and_number() {
-    let whole = make(&small(), 3);
-    for threads in [1, 2, 4] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let again = pool.unwrap().install(|| make(&small(), 3));
-        assert_eq!(again.fingerprint(), whole.fingerprint(), "{threads}");
-    }
-    let fewer = DarcyLshape {
-        n_train: 2,
-        n_test: 1,
+    check_reproducible(41, |n_train, n_test| DarcyLshape {
+        n_train,
+        n_test,
         ..small()
-    };
-    let few = make(&fewer, 3);
-    assert_eq!(few.fingerprint(), whole.select(&[0, 1, 2]).fingerprint());
-    assert_ne!(few.fingerprint(), make(&fewer, 4).fingerprint());
+    });
 }
 
 #[test]
@@ -92,9 +77,8 @@ fn the_default_points_and_scale_are_the_papers() {
     assert_eq!((input.points_of(0).len(), input.components()), (736, 2));
     let nodes = output.points_of(0).len();
     assert!((440..=460).contains(&nodes), "{nodes} nodes");
-    let rms = rms_of(output);
-    println!("rms {rms}");
-    assert!((rms / 0.0075 - 1.0).abs() < 0.2, "rms {rms}");
+    let size = rms(output);
+    assert!((size / 0.0075 - 1.0).abs() < 0.2, "rms {size}");
     for k in 0..200 {
         let values = input.values_of(k);
         assert!(values[..736].iter().all(|k| *k > 0.0));
@@ -109,66 +93,14 @@ fn the_default_points_and_scale_are_the_papers() {
 
 #[test]
 fn settings_out_of_range_are_named() {
-    let cases = [
-        (
-            DarcyLshape {
-                grid: 30,
-                ..small()
-            },
-            "grid = 30",
-        ),
-        (
-            DarcyLshape {
-                points: 20,
-                ..small()
-            },
-            "points = 20",
-        ),
-        (
-            DarcyLshape {
-                n_train: 0,
-                ..small()
-            },
-            "n_train = 0",
-        ),
-        (
-            DarcyLshape {
-                k_length: 0.0,
-                ..small()
-            },
-            "k_length = 0",
-        ),
-        (
-            DarcyLshape {
-                f_length: f64::NAN,
-                ..small()
-            },
-            "f_length = NaN",
-        ),
-        (
-            DarcyLshape {
-                k_sigma: 6.0,
-                ..small()
-            },
-            "k_sigma = 6",
-        ),
-        (
-            DarcyLshape {
-                f_sigma: 0.0,
-                ..small()
-            },
-            "f_sigma = 0",
-        ),
-        (
-            DarcyLshape {
-                reference: 300,
-                ..small()
-            },
-            "reference = 300",
-        ),
-    ];
-    for (settings, part) in cases {
-        let message = settings.samples(0, &Unwatched).unwrap_err().to_string();
-        assert!(message.contains(part), "{message:?} lacks {part:?}");
-    }
+    check_refused::<DarcyLshape>(&[
+        (|s| s.grid = 30, "grid = 30"),
+        (|s| s.points = 20, "points = 20"),
+        (|s| s.n_train = 0, "n_train = 0"),
+        (|s| s.k_length = 0.0, "k_length = 0"),
+        (|s| s.f_length = f64::NAN, "f_length = NaN"),
+        (|s| s.k_sigma = 6.0, "k_sigma = 6"),
+        (|s| s.f_sigma = 0.0, "f_sigma = 0"),
+        (|s| s.reference = 300, "reference = 300"),
+    ]);
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::Unwatched;
+use crate::testing::{check_refused, check_reproducible, rms};
 
 fn small() -> ElasticPlate {
     ElasticPlate {
@@ -88,20 +89,11 @@ fn the_reference_has_converged() {
 
 #[test]
 fn samples_depend_on_nothing_but_settings_seed_and_number() {
-    let whole = make(&small(), 3);
-    for threads in [1, 2, 4] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let again = pool.unwrap().install(|| make(&small(), 3));
-        assert_eq!(again.fingerprint(), whole.fingerprint(), "{threads}");
-    }
-    let fewer = ElasticPlate {
-        n_train: 2,
-        n_test: 1,
+    check_reproducible(41, |n_train, n_test| ElasticPlate {
+        n_train,
+        n_test,
         ..small()
-    };
-    let few = make(&fewer, 3);
-    assert_eq!(few.fingerprint(), whole.select(&[0, 1, 2]).fingerprint());
-    assert_ne!(few.fingerprint(), make(&fewer, 4).fingerprint());
+    });
 }
 
 #[test]
@@ -117,60 +109,19 @@ fn the_default_mesh_is_the_papers() {
     let nodes = output.points_of(0).len();
     assert!((1035..=1061).contains(&nodes), "{nodes} nodes");
     assert_eq!((input.points_of(0).len(), output.components()), (101, 2));
-    let sum: f64 = input.norms_squared().iter().sum();
-    assert!((sum / (64.0 * 101.0) - 1.0).abs() < 0.4, "{sum}");
-    let sum: f64 = output.norms_squared().iter().sum();
-    println!("rms {:e}", (sum / (64 * 2 * nodes) as f64).sqrt());
+    let size = rms(input);
+    assert!((size * size - 1.0).abs() < 0.4, "rms {size}");
+    println!("rms {:e}", rms(output));
 }
 
 #[test]
 fn settings_out_of_range_are_named() {
-    let cases = [
-        (
-            ElasticPlate {
-                points: 20,
-                ..small()
-            },
-            "points = 20",
-        ),
-        (
-            ElasticPlate {
-                load_points: 1,
-                ..small()
-            },
-            "load_points = 1",
-        ),
-        (
-            ElasticPlate {
-                n_train: 0,
-                ..small()
-            },
-            "n_train = 0",
-        ),
-        (
-            ElasticPlate {
-                length: 0.0,
-                ..small()
-            },
-            "length = 0",
-        ),
-        (
-            ElasticPlate {
-                sigma: f64::NAN,
-                ..small()
-            },
-            "sigma = NaN",
-        ),
-        (
-            ElasticPlate {
-                reference: 1000,
-                ..small()
-            },
-            "reference = 1000",
-        ),
-    ];
-    for (settings, part) in cases {
-        let message = settings.samples(0, &Unwatched).unwrap_err().to_string();
-        assert!(message.contains(part), "{message:?} lacks {part:?}");
-    }
+    check_refused::<ElasticPlate>(&[
+        (|s| s.points = 20, "points = 20"),
+        (|s| s.load_points = 1, "load_points = 1"),
+        (|s| s.n_train = 0, "n_train = 0"),
+        (|s| s.length = 0.0, "length = 0"),
+        (|s| s.sigma = f64::NAN, "sigma = NaN"),
+        (|s| s.reference = 1000, "reference = 1000"),
+    ]);
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::fitted_order;
 use c2cnet::data::Bounds;
 use c2cnet::domain::{Polygon, TriangleMesh, circle_ring, rectangle_ring};
 use faer::Mat;
@@ -18,16 +19,10 @@ fn refinements(holes: Vec<Vec<[f64; 2]>>) -> Vec<TriangleMesh> {
     meshes
 }
 
-/// The least-squares slope of $\log_2 e$ over the number of halvings, with its sign turned.
+/// The order of errors on meshes of which each halves the one before.
 fn order(errors: &[f64]) -> f64 {
-    let n = errors.len() as f64;
-    let middle = (n - 1.0) / 2.0;
-    let (mut above, mut below) = (0.0, 0.0);
-    for (k, e) in errors.iter().enumerate() {
-        above -= (k as f64 - middle) * e.log2();
-        below += (k as f64 - middle).powi(2);
-    }
-    above / below
+    let steps: Vec<f64> = (0..errors.len() as i32).map(|k| 0.5f64.powi(k)).collect();
+    fitted_order(&steps, errors)
 }
 
 /// $\|u_h - u\|_{L^2}$.
@@ -53,10 +48,10 @@ fn solve<F: Form>(form: &F, fixed: &[bool], given: &[f64], load: &[f64]) -> Vec<
     pattern.restrict(load, &mut right);
     pattern.lift(form, given, &mut right);
     let solver = Solver::new(pattern).unwrap();
-    let mut factor = solver.room(1);
+    let mut factor = solver.room();
     solver.factor(form, &mut factor).unwrap();
     let mut x = Mat::from_fn(right.len(), 1, |i, _| right[i]);
-    solver.solve(&mut factor, x.as_mut());
+    solver.solve(&factor, x.as_mut());
     let numbers = solver.pattern().free().iter().zip(given);
     numbers.map(|(i, g)| i.map_or(*g, |i| x[(i, 0)])).collect()
 }
@@ -175,9 +170,9 @@ fn a_factor_used_again_gives_the_same_bits() {
         solver.solve(factor, x.as_mut());
         x
     };
-    let mut used = solver.room(2);
+    let mut used = solver.room();
     solve(&mut used, 3.0);
-    assert!(solve(&mut used, 1.0) == solve(&mut solver.room(2), 1.0));
+    assert!(solve(&mut used, 1.0) == solve(&mut solver.room(), 1.0));
     // The residual of a solution, by the entries of the lower triangle.
     let x = solve(&mut used, 1.0);
     let pattern = solver.pattern();

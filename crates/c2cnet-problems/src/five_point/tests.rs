@@ -1,5 +1,5 @@
 use super::*;
-use crate::pairs::{fitted_order, relative_difference};
+use crate::testing::{fitted_order, relative_difference};
 use faer::Mat;
 use faer::linalg::solvers::Solve;
 use std::f64::consts::PI;

@@ -1,6 +1,8 @@
 use super::*;
-use crate::pairs::{check_reproducible, fitted_order, relative_difference, rms};
-use crate::{Unwatched, generate};
+use crate::Unwatched;
+use crate::testing::{
+    check_refused_text, check_reproducible, fitted_order, relative_difference, rms,
+};
 use serde_json::json;
 
 fn small() -> KdvBurgers {
@@ -166,40 +168,34 @@ fn the_printed_field_is_25_times_smaller_with_a_constant() {
 
 #[test]
 fn the_same_bits_on_any_number_of_threads_and_for_any_number_of_samples() {
-    check_reproducible(|n_train, n_test| {
-        KdvBurgers {
-            n_train,
-            n_test,
-            steps: 50,
-            ..small()
-        }
-        .samples(7, &Unwatched)
-        .unwrap()
+    check_reproducible(8, |n_train, n_test| KdvBurgers {
+        n_train,
+        n_test,
+        steps: 50,
+        ..small()
     });
 }
 
 #[test]
 fn wrong_settings_are_named() {
-    for (settings, part) in [
-        (json!({"points": 1}), "points = 1 must be 2 to 2001"),
-        (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
-        (json!({"grid": 7}), "grid = 7 must be 8 to 8192"),
-        (json!({"modes": 86}), "modes = 86 must be 1 to 85"),
-        (json!({"steps": 0}), "steps = 0 must be 1 to"),
-        (
-            json!({"viscosity": -1.0}),
-            "viscosity = -1 must be 0 or more",
-        ),
-        (json!({"field": "other"}), "`published`"),
-        (json!({"nu": 1.0}), "`nu`"),
-        (
-            json!({"viscosity": 0.0, "dispersion": 1e200, "n_train": 1, "n_test": 0}),
-            "`steps`",
-        ),
-    ] {
-        let message = generate("kdv-burgers", settings, 0, &crate::Unwatched)
-            .unwrap_err()
-            .to_string();
-        assert!(message.contains(part), "{message:?} lacks {part:?}");
-    }
+    check_refused_text(
+        "kdv-burgers",
+        &[
+            (json!({"points": 1}), "points = 1 must be 2 to 2001"),
+            (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
+            (json!({"grid": 7}), "grid = 7 must be 8 to 8192"),
+            (json!({"modes": 86}), "modes = 86 must be 1 to 85"),
+            (json!({"steps": 0}), "steps = 0 must be 1 to"),
+            (
+                json!({"viscosity": -1.0}),
+                "viscosity = -1 must be 0 or more",
+            ),
+            (json!({"field": "other"}), "`published`"),
+            (json!({"nu": 1.0}), "`nu`"),
+            (
+                json!({"viscosity": 0.0, "dispersion": 1e200, "n_train": 1, "n_test": 0}),
+                "`steps`",
+            ),
+        ],
+    );
 }

@@ -19,8 +19,8 @@
 //! bounds, so a few dozen steps reach rounding. Constants are in the kernel of $S$; the right-hand
 //! side is made orthogonal to them, that is, the flux of the interpolated $w$ is taken as zero.
 
-use super::cholesky::SparseCholesky;
 use crate::fem::{Element, Geometry, Quadrature};
+use crate::sparse_cholesky::Factored;
 use c2cnet::domain::TriangleMesh;
 use c2cnet::{Error, Result};
 use faer::sparse::Triplet;
@@ -94,7 +94,7 @@ pub fn solve_stokes(
     let known = system.divergence(|place, c| velocity[c][place]);
     let (pressure, steps) = system.pressure(&load, &known)?;
     system.add_pressure_load(&pressure, load.as_mut(), -1.0);
-    system.stiffness.solve_in_place(load.as_mut());
+    system.stiffness.solve(load.as_mut());
     for (i, &row) in system.number.iter().enumerate() {
         if row != OUTSIDE {
             velocity[0][i] = load[(row, 0)];
@@ -124,8 +124,8 @@ struct System {
     /// Row of each place in the system.
     number: Vec<usize>,
     unknowns: usize,
-    stiffness: SparseCholesky,
-    mass: SparseCholesky,
+    stiffness: Factored,
+    mass: Factored,
     /// $\int\psi_k$.
     weights: Vec<f64>,
 }
@@ -181,8 +181,8 @@ impl System {
             cells,
             number,
             unknowns,
-            stiffness: SparseCholesky::new(unknowns, &stiffness)?,
-            mass: SparseCholesky::new(n, &mass)?,
+            stiffness: Factored::new(unknowns, &stiffness)?,
+            mass: Factored::new(n, &mass)?,
             weights,
         })
     }
@@ -258,7 +258,7 @@ impl System {
 
     /// $\sum_c B_c K^{-1} F_c$; overwrites $F$.
     fn divergence_of_response(&self, mut load: MatMut<'_, f64>) -> Vec<f64> {
-        self.stiffness.solve_in_place(load.as_mut());
+        self.stiffness.solve(load.as_mut());
         self.divergence(|place, c| match self.number[place] {
             OUTSIDE => 0.0,
             row => load[(row, c)],
@@ -313,7 +313,7 @@ impl System {
     /// $M^{-1} r$, $M$ the mass matrix of the pressure.
     fn precondition(&self, r: &[f64]) -> Vec<f64> {
         let mut z = Mat::from_fn(r.len(), 1, |i, _| r[i]);
-        self.mass.solve_in_place(z.as_mut());
+        self.mass.solve(z.as_mut());
         z.col(0).iter().copied().collect()
     }
 

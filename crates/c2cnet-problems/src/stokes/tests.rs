@@ -1,5 +1,6 @@
 use super::*;
 use crate::Unwatched;
+use crate::testing::{check_refused, check_reproducible};
 
 fn tiny() -> StokesInverse {
     StokesInverse {
@@ -11,43 +12,14 @@ fn tiny() -> StokesInverse {
     }
 }
 
-fn bytes_of(data: &Dataset, samples: usize) -> Vec<u64> {
-    let (input, output) = (&data.inputs[0].1, &data.outputs[0].1);
-    (0..samples)
-        .flat_map(|k| {
-            let points = input.points_of(k).coords().to_vec();
-            [points, input.values_of(k), output.values_of(k)].concat()
-        })
-        .map(f64::to_bits)
-        .collect()
-}
-
 #[test]
 fn the_same_bytes_on_any_number_of_threads_and_for_any_number_of_samples() {
-    let on = |threads: usize, settings: &StokesInverse| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| settings.samples(42, &Unwatched).unwrap())
-    };
-    let noisy = StokesInverse {
+    check_reproducible(4, |n_train, n_test| StokesInverse {
+        n_train,
+        n_test,
         noise: 0.01,
         ..tiny()
-    };
-    let reference = on(1, &noisy);
-    assert!(bytes_of(&on(2, &noisy), 4) == bytes_of(&reference, 4));
-    for (n_train, n_test) in [(1, 0), (2, 4)] {
-        let settings = StokesInverse {
-            n_train,
-            n_test,
-            ..noisy.clone()
-        };
-        let other = on(2, &settings);
-        let common = 4.min(n_train + n_test);
-        assert!(bytes_of(&other, common) == bytes_of(&reference, common));
-    }
-    assert!(bytes_of(&noisy.samples(43, &Unwatched).unwrap(), 1) != bytes_of(&reference, 1));
+    });
 }
 
 #[test]
@@ -145,25 +117,14 @@ fn a_flow_is_that_of_the_data() {
 
 #[test]
 fn settings_out_of_range_are_named() {
-    type Change = fn(&mut StokesInverse);
-    let cases: [(Change, &str); 6] = [
+    check_refused::<StokesInverse>(&[
         (|s| s.n_train = 0, "n_train = 0"),
         (|s| s.sensors = 0, "sensors = 0"),
         (|s| s.noise = -0.1, "noise = -0.1"),
         (|s| s.grid = 1, "grid = 1"),
         (|s| s.mesh_size = f64::NAN, "mesh_size = NaN"),
         (|s| s.obstacles.margin = 2.0, "margin = 2"),
-    ];
-    for (change, part) in cases {
-        let mut settings = tiny();
-        change(&mut settings);
-        let message = settings.samples(0, &Unwatched).unwrap_err().to_string();
-        assert!(message.contains(part), "{message:?} lacks {part:?}");
-        assert!(flow(&settings, 0, 0).is_err());
-    }
-    let unknown = serde_json::json!({"obstacles": {"radii": [0.1, 0.2]}});
-    let message = crate::generate("stokes-inverse", unknown, 0, &crate::Unwatched).unwrap_err();
-    assert!(message.to_string().contains("`radii`"), "{message}");
+    ]);
 }
 
 /// The relative change of the readings in $L^2$ from one mesh to one twice as fine.

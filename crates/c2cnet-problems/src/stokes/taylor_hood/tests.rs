@@ -1,6 +1,7 @@
 use super::*;
 use crate::stokes::mesh::HALF_BOX;
 use crate::stokes::{FittedMesh, MeshSize, Obstacle, Shape};
+use crate::testing::fitted_order;
 use c2cnet::data::Bounds;
 use c2cnet::domain::{Locator, Polygon};
 
@@ -41,16 +42,6 @@ fn errors(mesh: &TriangleMesh, solution: &StokesSolution) -> [f64; 2] {
         }
     }
     sums.map(f64::sqrt)
-}
-
-/// The least-squares slope of $\log e$ over $\log h$.
-fn fitted_order(steps: &[f64], errors: &[f64]) -> f64 {
-    let x: Vec<f64> = steps.iter().map(|h| h.ln()).collect();
-    let y: Vec<f64> = errors.iter().map(|e| e.ln()).collect();
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    let (mx, my) = (mean(&x), mean(&y));
-    let covariance: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
-    covariance / x.iter().map(|x| (x - mx) * (x - mx)).sum::<f64>()
 }
 
 #[test]
