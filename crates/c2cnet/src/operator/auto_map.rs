@@ -27,6 +27,10 @@ pub(super) struct Chosen {
 /// A kernel map must beat the linear one by this factor to be worth its size.
 const WORTH: f64 = 0.98;
 
+/// Samples that fit the map which held-out samples judge, at most: with more, the judgement would
+/// cost as much as the final fit. The error it finds is then a little too large.
+const FOLD_SAMPLES: usize = 8000;
+
 /// Compares the maps that `config` allows.
 pub(super) fn choose(
     coefficients: MatRef<'_, f64>,
@@ -112,11 +116,12 @@ impl Chosen {
         split: &Split,
         seed: u64,
     ) -> Result<(Box<dyn CoefficientMap>, LinearMap)> {
+        let train = &split.train[..split.train.len().min(FOLD_SAMPLES)];
         let map: Box<dyn CoefficientMap> = match &self.kernel {
             None => Box::new(self.fold_linear.clone()),
             Some(choice) => Box::new(KernelMap::fit(
-                linalg::select_columns(coefficients, &split.train).as_ref(),
-                &targets.select(&split.train),
+                linalg::select_columns(coefficients, train).as_ref(),
+                &targets.select(train),
                 choice.features.clone(),
                 choice.settings.clone(),
                 seed,

@@ -23,6 +23,9 @@ const FINALISTS: usize = 6;
 /// A size that lowers the error by less is no gain; rough fields gain little at each size.
 const GAIN: f64 = 0.95;
 
+/// A basis this much worse than another with as many functions will not catch up.
+const HOPELESS: f64 = 5.0;
+
 /// A basis and how well it represents a field.
 #[derive(Debug)]
 pub(super) struct Ranked {
@@ -85,7 +88,7 @@ pub(super) fn rank(
             };
             best = best.min(error);
             // Done, stuck, or hopelessly behind another family.
-            if best < 0.1 * negligible || without_gain == 2 || (size >= 64 && error > 20.0 * rival)
+            if best < 0.1 * negligible || without_gain == 2 || (size >= 64 && error > HOPELESS * rival)
             {
                 break;
             }
