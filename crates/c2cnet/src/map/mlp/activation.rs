@@ -142,22 +142,24 @@ pub(super) const ALL: [Activation; 5] = [
     Activation::Silu,
 ];
 
+/// The activation by the system's library.
+#[cfg(test)]
+pub(super) fn reference(activation: Activation, x: f64) -> f64 {
+    match activation {
+        Activation::Gelu => x * 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2),
+        Activation::GeluTanh => {
+            let t = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
+            0.5 * x * (1.0 + t.tanh())
+        }
+        Activation::Tanh => x.tanh(),
+        Activation::Relu => x.max(0.0),
+        Activation::Silu => x / (1.0 + (-x).exp()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn reference(activation: Activation, x: f64) -> f64 {
-        match activation {
-            Activation::Gelu => x * 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2),
-            Activation::GeluTanh => {
-                let t = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
-                0.5 * x * (1.0 + t.tanh())
-            }
-            Activation::Tanh => x.tanh(),
-            Activation::Relu => x.max(0.0),
-            Activation::Silu => x / (1.0 + (-x).exp()),
-        }
-    }
 
     fn apply<T: Scalar>(activation: Activation, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut inputs = Mat::from_fn(x.len(), 1, |i, _| T::from_f64(x[i]));
@@ -176,7 +178,7 @@ mod tests {
             for (i, &x) in x.iter().enumerate() {
                 let size = 1.0 + x.abs();
                 let off = (values[i] - reference(activation, x)).abs();
-                assert!(off < 3e-16 * size, "{activation:?} at {x}: {off:e}");
+                assert!(off < 6e-16 * size, "{activation:?} at {x}: {off:e}");
                 let h = 1e-5;
                 let slope = (reference(activation, x + h) - reference(activation, x - h)) / (2.0 * h);
                 assert!((slopes[i] - slope).abs() < 1e-9, "{activation:?} slope at {x}");

@@ -158,6 +158,11 @@ impl<'a, T: Scalar> Engine<'a, T> {
         self.pass(parameters, Batch::All, false).0
     }
 
+    #[cfg(test)]
+    pub(super) fn folds(&self) -> bool {
+        self.fold.is_some()
+    }
+
     /// The gradient by the parameters.
     pub(super) fn gradient(&self) -> &[T] {
         &self.gradient

@@ -208,10 +208,8 @@ impl<T: Scalar> Run<'_, T> {
                 state.cursor.stage + 1,
             )));
         }
-        let factor = match plan.clip {
-            Some(clip) if norm > clip => clip / norm,
-            _ => 1.0,
-        };
+        // PyTorch's rule, its guard against zero included.
+        let factor = plan.clip.map_or(1.0, |clip| (clip / (norm + 1e-6)).min(1.0));
         let t = step + 1;
         let State {
             parameters,
