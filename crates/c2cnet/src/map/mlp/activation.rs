@@ -24,12 +24,7 @@ pub enum Activation {
 impl Activation {
     /// For the first `columns` columns: values of `inputs` into the leading rows of `values`;
     /// derivatives replace the inputs.
-    pub(super) fn apply<T: Scalar>(
-        self,
-        inputs: &mut Mat<T>,
-        values: &mut Mat<T>,
-        columns: usize,
-    ) {
+    pub(super) fn apply<T: Scalar>(self, inputs: &mut Mat<T>, values: &mut Mat<T>, columns: usize) {
         match self {
             Activation::Gelu => run(inputs, values, columns, gelu),
             Activation::GeluTanh => run(inputs, values, columns, gelu_tanh),
@@ -80,7 +75,11 @@ fn gelu<T: Scalar>(x: T) -> (T, T) {
     let e = (T::from_f64(-0.5) * x * x).exp_of_negative();
     let tail = e * a.scaled_tail();
     let one = T::from_f64(1.0);
-    let phi = if x > T::from_f64(0.0) { one - tail } else { tail };
+    let phi = if x > T::from_f64(0.0) {
+        one - tail
+    } else {
+        tail
+    };
     let density = T::from_f64(0.398_942_280_401_432_7) * e;
     (x * phi, phi + x * density)
 }
@@ -180,8 +179,12 @@ mod tests {
                 let off = (values[i] - reference(activation, x)).abs();
                 assert!(off < 6e-16 * size, "{activation:?} at {x}: {off:e}");
                 let h = 1e-5;
-                let slope = (reference(activation, x + h) - reference(activation, x - h)) / (2.0 * h);
-                assert!((slopes[i] - slope).abs() < 1e-9, "{activation:?} slope at {x}");
+                let slope =
+                    (reference(activation, x + h) - reference(activation, x - h)) / (2.0 * h);
+                assert!(
+                    (slopes[i] - slope).abs() < 1e-9,
+                    "{activation:?} slope at {x}"
+                );
                 assert!((values32[i] - values[i]).abs() < 3e-7 * size);
                 assert!((slopes32[i] - slopes[i]).abs() < 1e-6 * size);
             }
@@ -192,9 +195,19 @@ mod tests {
     fn far_arguments_and_no_numbers() {
         for activation in ALL {
             let (values, slopes) = apply::<f32>(activation, &[1e9, -1e9, f64::NAN]);
-            let top = if activation == Activation::Tanh { 1.0 } else { 1e9 };
-            assert!((values[0] - top).abs() < 1.0 && values[1].abs() < 1.1, "{activation:?}");
-            assert!(slopes[..2].iter().all(|s| s.is_finite()), "{activation:?} {slopes:?}");
+            let top = if activation == Activation::Tanh {
+                1.0
+            } else {
+                1e9
+            };
+            assert!(
+                (values[0] - top).abs() < 1.0 && values[1].abs() < 1.1,
+                "{activation:?}"
+            );
+            assert!(
+                slopes[..2].iter().all(|s| s.is_finite()),
+                "{activation:?} {slopes:?}"
+            );
             assert!(values[2].is_nan(), "{activation:?}");
         }
     }

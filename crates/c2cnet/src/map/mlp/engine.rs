@@ -9,6 +9,7 @@ use super::loss::{Loss, LossRoom, LossSum, PreparedLoss};
 use super::network::{Network, Room};
 use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
+use super::vector::{add_into, add_multiple};
 use crate::{Result, linalg};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -22,7 +23,7 @@ const BLOCK: usize = 1024;
 const SMALLEST_SHARD: usize = 16;
 
 /// Loops over parameters are split into parts of this many.
-const CHUNK: usize = 1 << 14;
+const CHUNK: usize = 1 << 12;
 
 /// Inputs with a row of ones below, and what is to come out.
 #[derive(Debug)]
@@ -97,9 +98,7 @@ impl<'a, T: Scalar> Engine<'a, T> {
         shards: usize,
     ) -> Result<Self> {
         let fold = match &samples.objective.factor {
-            Factor::Shared(r) if folding_pays(network, r, largest) => {
-                Some(Fold::new(network, r))
-            }
+            Factor::Shared(r) if folding_pays(network, r, largest) => Some(Fold::new(network, r)),
             _ => None,
         };
         let compared = match &fold {
@@ -107,7 +106,7 @@ impl<'a, T: Scalar> Engine<'a, T> {
             None => network.clone(),
         };
         let loss = PreparedLoss::new(loss, &samples.objective, fold.is_some())?;
-        let block = largest.div_ceil(shards).max(SMALLEST_SHARD).min(BLOCK);
+        let block = largest.div_ceil(shards).clamp(SMALLEST_SHARD, BLOCK);
         let gather = largest < samples.len();
         let shard = || Shard {
             room: Room::new(&compared, block, gather),
@@ -131,7 +130,9 @@ impl<'a, T: Scalar> Engine<'a, T> {
         let size = self.compared.parameters();
         if self.gradient.is_empty() {
             self.gradient = vec![T::default(); parameters.len()];
-            self.shards.iter_mut().for_each(|s| s.gradient = vec![T::default(); size]);
+            self.shards
+                .iter_mut()
+                .for_each(|s| s.gradient = vec![T::default(); size]);
         }
         let (sum, active) = self.pass(parameters, batch, true);
         let shards = &self.shards[..active];
@@ -139,14 +140,25 @@ impl<'a, T: Scalar> Engine<'a, T> {
             Some(fold) => &mut fold.gradient,
             None => &mut self.gradient,
         };
-        total.par_chunks_mut(CHUNK).enumerate().for_each(|(c, total)| {
+        let add = |(c, total): (usize, &mut [T])| {
             let range = c * CHUNK..c * CHUNK + total.len();
-            total.copy_from_slice(&shards[0].gradient[range.clone()]);
-            for shard in &shards[1..] {
-                let part = &shard.gradient[range.clone()];
-                total.iter_mut().zip(part).for_each(|(t, g)| *t += *g);
+            match shards {
+                [only] => total.copy_from_slice(&only.gradient[range]),
+                [a, b, rest @ ..] => {
+                    add_into(
+                        total,
+                        &a.gradient[range.clone()],
+                        &b.gradient[range.clone()],
+                    );
+                    for shard in rest {
+                        let one = T::from_f64(1.0);
+                        add_multiple(total, &shard.gradient[range.clone()], one);
+                    }
+                }
+                [] => unreachable!("a shard at least takes part"),
             }
-        });
+        };
+        total.par_chunks_mut(CHUNK).enumerate().for_each(add);
         if let Some(fold) = &self.fold {
             fold.unfold(&self.compared, &mut self.gradient);
         }
@@ -193,7 +205,14 @@ impl<'a, T: Scalar> Engine<'a, T> {
                     first: start == range.start,
                     of: n,
                 };
-                shard.run(network, parameters, (samples, loss, batch), block, backward, par);
+                shard.run(
+                    network,
+                    parameters,
+                    (samples, loss, batch),
+                    block,
+                    backward,
+                    par,
+                );
             }
         };
         let shards = &mut self.shards[..active];
@@ -251,9 +270,13 @@ impl<T: Scalar> Shard<T> {
         };
         network.forward(parameters, room, inputs, columns, par);
         self.sum += match batch {
-            Batch::All => {
-                loss.gradient(&mut room.outputs, start..start + columns, weight, loss_room, par)
-            }
+            Batch::All => loss.gradient(
+                &mut room.outputs,
+                start..start + columns,
+                weight,
+                loss_room,
+                par,
+            ),
             Batch::Some(indices) => {
                 let samples = indices[start..start + columns].iter().copied();
                 loss.gradient(&mut room.outputs, samples, weight, loss_room, par)
@@ -321,7 +344,12 @@ impl<'a, T: Scalar> Fold<'a, T> {
 }
 
 /// $AB$ for an $A$ that may be triangular.
-fn multiply<T: Scalar>(into: MatMut<'_, T>, a: MatRef<'_, T>, shape: BlockStructure, b: MatRef<'_, T>) {
+fn multiply<T: Scalar>(
+    into: MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    shape: BlockStructure,
+    b: MatRef<'_, T>,
+) {
     let one = T::from_f64(1.0);
     match shape {
         BlockStructure::Rectangular => {

@@ -180,7 +180,15 @@ fn fit_with<T: Scalar>(
         Some(archive) => State::load(archive, &network, &plan, &mark)?,
         None => State::new(network.initialise::<T>(seed), &plan),
     };
-    train(&network, &plan, &training, held.as_ref(), &mut state, observer, &mark)?;
+    train(
+        &network,
+        &plan,
+        &training,
+        held.as_ref(),
+        &mut state,
+        observer,
+        &mark,
+    )?;
 
     let map = MlpMap {
         inputs: data.coefficients.nrows(),
@@ -247,7 +255,10 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
     let frame = Principal::new(residual.as_ref(), spec.output_cut)?;
     for k in 0..rest.ncols() {
         let column = rest.col_as_slice_mut(k);
-        column.iter_mut().zip(&frame.mean).for_each(|(o, m)| *o += m);
+        column
+            .iter_mut()
+            .zip(&frame.mean)
+            .for_each(|(o, m)| *o += m);
     }
     Ok(Frames {
         entry: Entry(Some(Principal::new(a.as_ref(), spec.input_cut)?)),
@@ -289,6 +300,8 @@ impl Fnv {
     }
 
     fn add(&mut self, word: u64) {
-        self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
+        self.0 = (self.0 ^ word)
+            .wrapping_mul(0x0100_0000_01b3)
+            .rotate_left(23);
     }
 }

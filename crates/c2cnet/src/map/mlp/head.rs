@@ -23,7 +23,11 @@ impl Principal {
         linalg::subtract_from_columns(&mut centred, &mean);
         let svd = linalg::thin_svd(centred.as_ref())?;
         let largest = svd.s.first().copied().unwrap_or(0.0);
-        let rank = svd.s.iter().take_while(|&&s| s > cut * largest && s > 0.0).count();
+        let rank = svd
+            .s
+            .iter()
+            .take_while(|&&s| s > cut * largest && s > 0.0)
+            .count();
         // Columns that do not vary keep one axis, along which nothing happens.
         let rank = rank.clamp(1, svd.s.len().max(1));
         let scale = largest / (a.ncols() as f64).sqrt();

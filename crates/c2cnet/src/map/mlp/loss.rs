@@ -10,6 +10,7 @@
 
 use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
+use super::vector::{add_multiple, dot, scale, subtract};
 use crate::{Error, Result};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -112,7 +113,9 @@ impl Loss {
             && p.inside > 0.0
             && p.outside > 0.0
             && (0.0..=1.0).contains(&p.band)
-            && [p.epsilon, p.delta, p.inside, p.outside].iter().all(|v| v.is_finite());
+            && [p.epsilon, p.delta, p.inside, p.outside]
+                .iter()
+                .all(|v| v.is_finite());
         match fine {
             true => Ok(()),
             false => Err(Error::Config(format!(
@@ -207,7 +210,8 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
             (_, false) => None,
             (None, true) => {
                 return Err(Error::Config(
-                    "mlp: the band loss weighs output points; it needs samples that share theirs".into(),
+                    "mlp: the band loss weighs output points; it needs samples that share theirs"
+                        .into(),
                 ));
             }
             (Some(field), true) => {
@@ -304,7 +308,7 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
         let (p, o) = (&self.parts, self.objective);
         let s = o.scale;
         let target = &o.targets.col_as_slice(k)[..column.len()];
-        let off = pulp::Arch::new().dispatch(Subtract(column, target));
+        let off = subtract(column, target);
         let squared = s * s * off.to_f64() + o.outside_squared[k];
         let root = squared.sqrt();
         let norm = o.norms[k];
@@ -326,7 +330,7 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
             let mut in_band = 0.0;
             for ((r, &i), outside) in residuals.iter_mut().zip(points).zip(&band.outside[range]) {
                 let u = modes.col_as_slice(i as usize);
-                *r = T::from_f64(s) * pulp::Arch::new().dispatch(Dot(u, column)) - *outside;
+                *r = T::from_f64(s) * dot(u, column) - *outside;
                 in_band += r.to_f64() * r.to_f64();
             }
             loss += p.band * p.outside * squared / total + extra * in_band;
@@ -335,7 +339,7 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
             let factor = T::from_f64(2.0 * s * weight * extra);
             for (r, &i) in residuals.iter().zip(points) {
                 let u = modes.col_as_slice(i as usize);
-                pulp::Arch::new().dispatch(AddMultiple(column, u, factor * *r));
+                add_multiple(column, u, factor * *r);
             }
         } else {
             scale(column, T::from_f64(2.0 * s * s * weight * slope));
@@ -360,71 +364,4 @@ impl std::ops::AddAssign for LossSum {
         self.loss += other.loss;
         self.relative += other.relative;
     }
-}
-
-fn scale<T: Scalar>(column: &mut [T], factor: T) {
-    column.iter_mut().for_each(|v| *v = *v * factor);
-}
-
-/// Sums in so many parts at once, so that they vectorise.
-const LANES: usize = 16;
-
-/// Subtracts the second slice from the first and gives the squared norm of the difference.
-struct Subtract<'a, T>(&'a mut [T], &'a [T]);
-
-impl<T: Scalar> pulp::NullaryFnOnce for Subtract<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn call(self) -> T {
-        for (a, b) in self.0.iter_mut().zip(self.1) {
-            *a = *a - *b;
-        }
-        dot(self.0, self.0)
-    }
-}
-
-struct Dot<'a, T>(&'a [T], &'a [T]);
-
-impl<T: Scalar> pulp::NullaryFnOnce for Dot<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn call(self) -> T {
-        dot(self.0, self.1)
-    }
-}
-
-/// Adds a multiple of the second slice to the first.
-struct AddMultiple<'a, T>(&'a mut [T], &'a [T], T);
-
-impl<T: Scalar> pulp::NullaryFnOnce for AddMultiple<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for (a, b) in self.0.iter_mut().zip(self.1) {
-            *a += self.2 * *b;
-        }
-    }
-}
-
-#[inline(always)]
-pub(super) fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
-    let mut sums = [T::default(); LANES];
-    let (a, a_rest) = a.as_chunks::<LANES>();
-    let (b, b_rest) = b.as_chunks::<LANES>();
-    for (a, b) in a.iter().zip(b) {
-        for i in 0..LANES {
-            sums[i] += a[i] * b[i];
-        }
-    }
-    let mut sum = T::default();
-    for (a, b) in a_rest.iter().zip(b_rest) {
-        sum += *a * *b;
-    }
-    for s in sums {
-        sum += s;
-    }
-    sum
 }

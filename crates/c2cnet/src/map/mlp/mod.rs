@@ -20,6 +20,7 @@ mod schedule;
 mod spec;
 mod state;
 mod train;
+mod vector;
 
 #[cfg(test)]
 mod tests;
@@ -85,7 +86,9 @@ impl MlpMap {
         let mut out = Mat::zeros(self.network.outputs(), x.ncols());
         if x.ncols() == 1 {
             // One sample is matrix times vector: nothing to split.
-            let y = self.network.evaluate_one(&self.parameters, x.col_as_slice(0));
+            let y = self
+                .network
+                .evaluate_one(&self.parameters, x.col_as_slice(0));
             out.col_as_slice_mut(0).copy_from_slice(&y);
             return out;
         }
@@ -96,7 +99,8 @@ impl MlpMap {
                 let column = room.activations[0].col_as_slice_mut(j);
                 column[..x.nrows()].copy_from_slice(x.col_as_slice(start + j));
             }
-            self.network.forward(&self.parameters, room, None, columns, Par::Seq);
+            self.network
+                .forward(&self.parameters, room, None, columns, Par::Seq);
             to.copy_from(room.outputs.as_ref().subcols(0, columns));
         };
         linalg::par_column_chunks_with(out.as_mut(), PREDICT_TOGETHER, room, work);
@@ -113,7 +117,10 @@ impl MlpMap {
         let head = Head::load(&record["head"], archive, &format!("{name}.head"))?;
         let parameters = archive.vector(&format!("{name}.parameters"))?;
         let fits = parameters.len() == network.parameters()
-            && entry.0.as_ref().is_none_or(|e| e.axes.ncols() == network.inputs());
+            && entry
+                .0
+                .as_ref()
+                .is_none_or(|e| e.axes.ncols() == network.inputs());
         let outputs = head.coordinates_of(network.outputs()).filter(|_| fits);
         Ok(MlpMap {
             inputs: entry.0.as_ref().map_or(network.inputs(), |e| e.mean.len()),
@@ -151,13 +158,23 @@ impl CoefficientMap for MlpMap {
     }
 
     fn describe(&self) -> String {
-        let residual = matches!(&self.head, Head::Principal { linear: Some(_), .. });
+        let residual = matches!(
+            &self.head,
+            Head::Principal {
+                linear: Some(_),
+                ..
+            }
+        );
         format!(
             "network {:?}, {} parameters, recipe {}{}",
             self.network.widths(),
             self.parameters.len(),
             self.recipe.name(),
-            if residual { ", added to the linear map" } else { "" },
+            if residual {
+                ", added to the linear map"
+            } else {
+                ""
+            },
         )
     }
 

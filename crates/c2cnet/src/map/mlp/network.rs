@@ -7,6 +7,7 @@
 
 use super::activation::Activation;
 use super::scalar::Scalar;
+use super::vector::multiply_by;
 use crate::{Error, Result};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -186,8 +187,18 @@ impl Network {
             let width = self.widths[layer];
             let weights = self.layer(parameters, layer).subcols(0, width);
             let values = &mut before[layer];
-            let product = values.as_mut().subrows_mut(0, width).subcols_mut(0, columns);
-            matmul(product, Accum::Replace, weights.transpose(), blame, one, par);
+            let product = values
+                .as_mut()
+                .subrows_mut(0, width)
+                .subcols_mut(0, columns);
+            matmul(
+                product,
+                Accum::Replace,
+                weights.transpose(),
+                blame,
+                one,
+                par,
+            );
             multiply(values, &room.slopes[layer - 1], columns);
         }
     }
@@ -213,7 +224,10 @@ impl<T: Scalar> Room<T> {
                 T::from_f64(if i == width { 1.0 } else { 0.0 })
             })
         };
-        let mut activations = vec![with_ones(network.inputs(), if gather { columns } else { 0 })];
+        let mut activations = vec![with_ones(
+            network.inputs(),
+            if gather { columns } else { 0 },
+        )];
         activations.extend(hidden.iter().map(|&w| with_ones(w, columns)));
         Room {
             activations,
@@ -225,20 +239,8 @@ impl<T: Scalar> Room<T> {
 
 /// The leading rows of `values`, times `slopes`.
 fn multiply<T: Scalar>(values: &mut Mat<T>, slopes: &Mat<T>, columns: usize) {
-    struct Pass<'a, T>(&'a mut [T], &'a [T]);
-    impl<T: Scalar> pulp::NullaryFnOnce for Pass<'_, T> {
-        type Output = ();
-
-        #[inline(always)]
-        fn call(self) {
-            for (v, s) in self.0.iter_mut().zip(self.1) {
-                *v = *v * *s;
-            }
-        }
-    }
-    let arch = pulp::Arch::new();
     for j in 0..columns {
-        arch.dispatch(Pass(values.col_as_slice_mut(j), slopes.col_as_slice(j)));
+        multiply_by(values.col_as_slice_mut(j), slopes.col_as_slice(j));
     }
 }
 

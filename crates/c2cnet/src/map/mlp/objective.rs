@@ -126,7 +126,11 @@ impl OutputData<'_> {
     pub fn check(&self, samples: usize) -> Result<()> {
         let same = |what: &str, found: usize| match found == samples {
             true => Ok(()),
-            false => Err(Error::shape(what, format!("{samples} samples"), found.to_string())),
+            false => Err(Error::shape(
+                what,
+                format!("{samples} samples"),
+                found.to_string(),
+            )),
         };
         match self {
             OutputData::Shared {
@@ -154,7 +158,10 @@ impl OutputData<'_> {
             }
             OutputData::PerSample(targets) => {
                 same("targets", targets.len())?;
-                match targets.iter().position(|t| t.factor.ncols() != targets[0].factor.ncols()) {
+                match targets
+                    .iter()
+                    .position(|t| t.factor.ncols() != targets[0].factor.ncols())
+                {
                     Some(k) => Err(Error::shape(
                         format!("functions of output sample {k}"),
                         targets[0].factor.ncols().to_string(),

@@ -1,7 +1,7 @@
 //! Adam and AdamW as PyTorch has them, in one pass over all parameters.
 
-use super::loss::dot;
 use super::scalar::Scalar;
+use super::vector::dot;
 use crate::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -100,7 +100,11 @@ impl Optimiser {
         let coefficients = Coefficients {
             factor: T::from_f64(factor),
             l2: T::from_f64(if l2 { self.weight_decay } else { 0.0 }),
-            shrink: T::from_f64(if l2 { 1.0 } else { 1.0 - rate * self.weight_decay }),
+            shrink: T::from_f64(if l2 {
+                1.0
+            } else {
+                1.0 - rate * self.weight_decay
+            }),
             keep1: T::from_f64(1.0 - self.beta1),
             beta2: T::from_f64(self.beta2),
             keep2: T::from_f64(1.0 - self.beta2),
@@ -123,9 +127,13 @@ impl Optimiser {
             });
         if let Some((average, decay)) = average {
             let keep = T::from_f64(1.0 - decay);
-            let pairs = average.par_chunks_mut(CHUNK).zip(parameters.par_chunks(CHUNK));
+            let pairs = average
+                .par_chunks_mut(CHUNK)
+                .zip(parameters.par_chunks(CHUNK));
             pairs.for_each(|(a, p)| {
-                a.iter_mut().zip(p).for_each(|(a, p)| *a += keep * (*p - *a));
+                a.iter_mut()
+                    .zip(p)
+                    .for_each(|(a, p)| *a += keep * (*p - *a));
             });
         }
     }
@@ -169,18 +177,9 @@ impl<T: Scalar> pulp::NullaryFnOnce for Pass<'_, T> {
 
 /// The Euclidean norm, added up in a fixed order.
 pub(super) fn norm<T: Scalar>(values: &[T], parts: &mut Vec<f64>) -> f64 {
-    struct Square<'a, T>(&'a [T]);
-    impl<T: Scalar> pulp::NullaryFnOnce for Square<'_, T> {
-        type Output = T;
-
-        #[inline(always)]
-        fn call(self) -> T {
-            dot(self.0, self.0)
-        }
-    }
     values
         .par_chunks(CHUNK)
-        .map(|part| pulp::Arch::new().dispatch(Square(part)).to_f64())
+        .map(|part| dot(part, part).to_f64())
         .collect_into_vec(parts);
     parts.iter().sum::<f64>().sqrt()
 }

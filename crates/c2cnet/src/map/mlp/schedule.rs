@@ -48,7 +48,11 @@ impl Schedule {
                 if step < warm {
                     peak * (step + 1) as f64 / warm as f64
                 } else {
-                    part(peak, 0.0, (step + 1 - warm) as f64 / (steps + 1 - warm) as f64)
+                    part(
+                        peak,
+                        0.0,
+                        (step + 1 - warm) as f64 / (steps + 1 - warm) as f64,
+                    )
                 }
             }
         }
@@ -80,7 +84,10 @@ mod tests {
         for schedule in [Schedule::OneCycle, Schedule::Cosine] {
             for steps in [1, 2, 5, 100, 1000] {
                 let rates: Vec<f64> = (0..steps).map(|s| schedule.rate(s, steps, 0.5)).collect();
-                assert!(rates.iter().all(|r| (0.0..=0.5).contains(r)), "{schedule:?} {rates:?}");
+                assert!(
+                    rates.iter().all(|r| (0.0..=0.5).contains(r)),
+                    "{schedule:?} {rates:?}"
+                );
                 if steps >= 100 {
                     let top = rates.iter().cloned().fold(0.0, f64::max);
                     assert!(top > 0.499 && rates[0] < 0.2 && rates[steps - 1] < 1e-3);

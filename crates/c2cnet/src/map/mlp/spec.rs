@@ -197,7 +197,10 @@ impl MlpSpec {
         )?;
         require(
             self.evaluations > 0 && self.patience != Some(0),
-            format!("evaluations = {} and patience = {:?} must be positive", self.evaluations, self.patience),
+            format!(
+                "evaluations = {} and patience = {:?} must be positive",
+                self.evaluations, self.patience
+            ),
         )?;
         require(
             self.clip.is_none_or(|c| c > 0.0 && c.is_finite()),

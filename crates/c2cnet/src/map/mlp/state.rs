@@ -122,10 +122,17 @@ impl<T: Scalar> State<T> {
     ///
     /// # Errors
     /// If the archive is no checkpoint, is damaged, or belongs to another run.
-    pub(super) fn load(archive: &Archive, network: &Network, plan: &Plan, mark: &str) -> Result<Self> {
+    pub(super) fn load(
+        archive: &Archive,
+        network: &Network,
+        plan: &Plan,
+        mark: &str,
+    ) -> Result<Self> {
         let document = &archive.document;
         if document["kind"].as_str() != Some("mlp-checkpoint") {
-            return Err(Error::Data("the file is not a checkpoint of training".into()));
+            return Err(Error::Data(
+                "the file is not a checkpoint of training".into(),
+            ));
         }
         if document["mark"].as_str() != Some(mark) {
             return Err(Error::Data(

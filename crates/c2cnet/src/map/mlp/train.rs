@@ -209,7 +209,9 @@ impl<T: Scalar> Run<'_, T> {
             )));
         }
         // PyTorch's rule, its guard against zero included.
-        let factor = plan.clip.map_or(1.0, |clip| (clip / (norm + 1e-6)).min(1.0));
+        let factor = plan
+            .clip
+            .map_or(1.0, |clip| (clip / (norm + 1e-6)).min(1.0));
         let t = step + 1;
         let State {
             parameters,
@@ -339,7 +341,9 @@ impl Clock {
     }
 
     fn checkpoint_due(&mut self) -> bool {
-        let due = self.save_every.is_some_and(|every| self.saved.elapsed() >= every);
+        let due = self
+            .save_every
+            .is_some_and(|every| self.saved.elapsed() >= every);
         if due {
             self.saved = Instant::now();
         }

@@ -20,12 +20,14 @@ enum Reduction {
     PerSample,
 }
 
+type FieldOf = dyn Fn(usize, &[f64]) -> (Vec<f64>, Vec<f64>);
+
 struct Case {
     problem: Problem,
     objective: Objective<f64>,
     width: usize,
     /// The field of sample `k` for outputs `y`, and its truth.
-    field: Box<dyn Fn(usize, &[f64]) -> (Vec<f64>, Vec<f64>)>,
+    field: Box<FieldOf>,
 }
 
 fn times(matrix: &Mat<f64>, y: &[f64]) -> Vec<f64> {
@@ -84,7 +86,9 @@ fn case(reduction: &Reduction, samples: usize) -> Case {
                 field: Box::new(move |k, y| {
                     let mut c = times(&axes, y);
                     let offset = offsets.col_as_slice(k);
-                    c.iter_mut().zip(offset).for_each(|(c, o)| *c = 2.5 * *c + o);
+                    c.iter_mut()
+                        .zip(offset)
+                        .for_each(|(c, o)| *c = 2.5 * *c + o);
                     (times(&q, &c), of(k))
                 }),
                 problem,
@@ -127,7 +131,13 @@ fn check(reduction: &Reduction, samples: usize, batch: Option<&[usize]>, folded:
     }
 }
 
-fn check_one(case: Case, activation: Activation, loss: &Loss, batch: Option<&[usize]>, folded: bool) {
+fn check_one(
+    case: Case,
+    activation: Activation,
+    loss: &Loss,
+    batch: Option<&[usize]>,
+    folded: bool,
+) {
     let Case {
         problem,
         objective,
@@ -156,7 +166,10 @@ fn check_one(case: Case, activation: Activation, loss: &Loss, batch: Option<&[us
     };
     let value = engine.differentiate(&parameters, given).loss;
     let truth = naive(&parameters);
-    assert!((value - truth).abs() < 1e-13 * truth, "{activation:?} {loss:?}: {value} {truth}");
+    assert!(
+        (value - truth).abs() < 1e-13 * truth,
+        "{activation:?} {loss:?}: {value} {truth}"
+    );
 
     let (mut off, mut size) = (0.0, 0.0);
     for i in 0..parameters.len() {
@@ -171,7 +184,10 @@ fn check_one(case: Case, activation: Activation, loss: &Loss, batch: Option<&[us
         size += slope * slope;
     }
     let relative = (off / size).sqrt();
-    assert!(relative < 1e-6, "{activation:?} {loss:?}: gradient off by {relative:e}");
+    assert!(
+        relative < 1e-6,
+        "{activation:?} {loss:?}: gradient off by {relative:e}"
+    );
 }
 
 #[test]
@@ -199,5 +215,10 @@ fn principal_coordinates() {
 #[test]
 fn points_of_each_sample() {
     check(&Reduction::PerSample, 12, None, false);
-    check(&Reduction::PerSample, 50, Some(&(0..40).collect::<Vec<_>>()), false);
+    check(
+        &Reduction::PerSample,
+        50,
+        Some(&(0..40).collect::<Vec<_>>()),
+        false,
+    );
 }

@@ -104,14 +104,17 @@ fn difference<T: Scalar>(file: &Value, case: &Value, theirs: &[f64]) -> f64 {
     let mut state = State::new(flat::<T>(&file["parameters"]), &plan);
     train(&network, &plan, &samples, None, &mut state, &Unwatched, "").unwrap();
     let ours = state.cursor.history.iter().map(|m| m.loss);
-    ours.zip(theirs).map(|(o, t)| (o - t).abs() / t).fold(0.0, f64::max)
+    ours.zip(theirs)
+        .map(|(o, t)| (o - t).abs() / t)
+        .fold(0.0, f64::max)
 }
 
 #[test]
 fn losses_are_those_of_pytorch() {
     let file: Value = serde_json::from_str(include_str!("pytorch.json")).unwrap();
     for case in file["cases"].as_array().unwrap() {
-        let theirs = |name: &str| -> Vec<f64> { serde_json::from_value(case[name].clone()).unwrap() };
+        let theirs =
+            |name: &str| -> Vec<f64> { serde_json::from_value(case[name].clone()).unwrap() };
         let (double, single) = (theirs("f64"), theirs("f32"));
         assert_eq!((double.len(), single.len()), (200, 50));
         let off = difference::<f64>(&file, case, &double);

@@ -50,20 +50,30 @@ fn spec(recipe: Recipe, precision: Precision) -> MlpSpec {
 }
 
 fn bits(map: &MlpMap) -> Vec<u64> {
-    map.network_parameters().iter().map(|p| p.to_bits()).collect()
+    map.network_parameters()
+        .iter()
+        .map(|p| p.to_bits())
+        .collect()
 }
 
 #[test]
 fn same_bits_on_any_number_of_threads() {
     let problem = Problem::new(6, 9, 50, 152);
-    for (recipe, batch) in [(Recipe::Paper, None), (Recipe::Fast, Some(90)), (Recipe::Fast, Some(8))] {
+    for (recipe, batch) in [
+        (Recipe::Paper, None),
+        (Recipe::Fast, Some(90)),
+        (Recipe::Fast, Some(8)),
+    ] {
         for precision in [Precision::F32, Precision::F64] {
             let spec = MlpSpec {
                 batch: batch.map(BatchSize::Samples),
                 ..spec(recipe, precision)
             };
             let with = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
                 let (map, report) = pool.install(|| fit(&problem, &spec)).unwrap();
                 (bits(&map), report.history)
             };
@@ -117,15 +127,28 @@ fn a_resumed_run_ends_at_the_same_bits() {
                 assert!(matches!(stopped, Err(Error::Interrupted)));
                 let checkpoint = stop.kept.into_inner().unwrap().unwrap();
                 let resumed =
-                    MlpMap::fit(&d, &train, &held, &spec, 3, &Unwatched, Some(&checkpoint)).unwrap();
-                assert_eq!(bits(&whole), bits(&resumed.0), "{recipe:?} {precision:?} {after}");
+                    MlpMap::fit(&d, &train, &held, &spec, 3, &Unwatched, Some(&checkpoint))
+                        .unwrap();
+                assert_eq!(
+                    bits(&whole),
+                    bits(&resumed.0),
+                    "{recipe:?} {precision:?} {after}"
+                );
                 assert_eq!(report.history, resumed.1.history);
                 assert_eq!(resumed.1.steps, 60);
 
                 // Other settings, other data or no checkpoint are refused.
                 let other = MlpMap::fit(&d, &train, &held, &spec, 4, &Unwatched, Some(&checkpoint));
                 assert!(matches!(other, Err(Error::Data(_))));
-                let fewer = MlpMap::fit(&d, &train[1..], &held, &spec, 3, &Unwatched, Some(&checkpoint));
+                let fewer = MlpMap::fit(
+                    &d,
+                    &train[1..],
+                    &held,
+                    &spec,
+                    3,
+                    &Unwatched,
+                    Some(&checkpoint),
+                );
                 assert!(matches!(fewer, Err(Error::Data(_))));
                 let nothing = Archive::default();
                 let none = MlpMap::fit(&d, &train, &held, &spec, 3, &Unwatched, Some(&nothing));
@@ -207,7 +230,10 @@ fn recipes_learn_and_survive_a_file() {
         let again = load(&record, &archive, "map").unwrap();
         assert_eq!((again.inputs(), again.outputs()), (6, 9));
         assert_eq!(again.parameters(), map.parameters());
-        let (a, b) = (map.predict(problem.a.as_ref()), again.predict(problem.a.as_ref()));
+        let (a, b) = (
+            map.predict(problem.a.as_ref()),
+            again.predict(problem.a.as_ref()),
+        );
         assert_eq!(a, b);
         let one = map.predict(problem.a.as_ref().subcols(7, 1));
         let pairs = one.col_as_slice(0).iter().zip(a.col_as_slice(7));
@@ -227,7 +253,7 @@ fn samples_with_points_of_their_own() {
     let problem = Problem::new(6, 9, 50, 212);
     let own = |modes: &Mat<f64>| -> Vec<SampleTarget> {
         let sample = |k: usize| {
-            let rows: Vec<usize> = (0..50).filter(|i| (i + k) % 2 == 0).collect();
+            let rows: Vec<usize> = (0..50).filter(|i| (i + k).is_multiple_of(2)).collect();
             let values: Vec<f64> = rows.iter().map(|&i| problem.u[(i, k)]).collect();
             let design = linalg::select_rows(modes.as_ref(), &rows);
             SampleTarget::new(design.as_ref(), &values).unwrap()
@@ -235,7 +261,10 @@ fn samples_with_points_of_their_own() {
         (0..problem.samples()).map(sample).collect()
     };
     let (train, held) = split(&problem);
-    for (recipe, modes, steps) in [(Recipe::Fast, &problem.q, 1500), (Recipe::Paper, &problem.psi, 600)] {
+    for (recipe, modes, steps) in [
+        (Recipe::Fast, &problem.q, 1500),
+        (Recipe::Paper, &problem.psi, 600),
+    ] {
         let targets = own(modes);
         let data = TrainingData {
             per_sample: Some(&targets),
@@ -251,7 +280,10 @@ fn samples_with_points_of_their_own() {
         let predicted = map.predict(problem.a.as_ref().subcols(held[0], held.len()));
         let errors = problem.targets.relative_errors(predicted.as_ref(), &held);
         let error = crate::metrics::mean(&errors);
-        println!("{recipe:?}: {error:.3e}, at own points {:?}", report.history.last().unwrap().validation_rl2e);
+        println!(
+            "{recipe:?}: {error:.3e}, at own points {:?}",
+            report.history.last().unwrap().validation_rl2e
+        );
         assert!(error < 4.0 * problem.targets.floor());
     }
 }
@@ -317,6 +349,9 @@ fn unfit_data_is_refused() {
         loss: losses()[2],
         ..spec
     };
-    let no_field = TrainingData { field: None, ..good };
+    let no_field = TrainingData {
+        field: None,
+        ..good
+    };
     assert!(try_fit(&no_field, &all, &band));
 }
