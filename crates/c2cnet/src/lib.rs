@@ -14,7 +14,7 @@
 //! * [`basis`]: functions fixed before training: random features, finite elements, radial,
 //!   Fourier, polynomials; PCA and point values for comparison.
 //! * [`encode`]: coefficients by regularised least squares, and what they cost in stability.
-//! * [`map`]: from input coefficients to output coordinates: linear, kernel.
+//! * [`map`]: from input coefficients to output coordinates: linear, kernel, neural.
 //! * [`decode`]: evaluation anywhere, orthonormal coordinates, the smallest error a basis allows.
 //! * [`operator`]: all of it as one model: [`operator::fit`], [`operator::C2CNet`].
 //! * [`metrics`]: errors as the paper defines them.
@@ -70,7 +70,8 @@
 //! | $\varepsilon_{\rm out}(u)$ | output projection error, the floor | `floor` of [`operator::EvaluationReport`] |
 //! | $\omega_n$, $M_p$, $R_m$ | windows, partitions, scale | [`basis::RandomFeaturesSpec`] |
 //!
-//! Matrices hold one column a sample. Everything is computed in `f64`. The same seed gives the
+//! Matrices hold one column a sample. Everything is computed in `f64`, but for the training of
+//! networks, which is in `f32` unless asked otherwise. The same seed gives the
 //! same bits on any number of threads of one machine.
 #![warn(missing_docs)]
 

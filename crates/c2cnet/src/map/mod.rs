@@ -5,12 +5,14 @@ mod kernel;
 mod kernel_function;
 mod kernel_search;
 mod linear;
+pub mod mlp;
 mod nystrom;
 
 pub use kernel::{Features, KernelMap, KernelSettings, PassSettings};
 pub use kernel_function::KernelFunction;
 pub use kernel_search::{KernelChoice, KernelReport, KernelSpec, PassReport, search};
 pub use linear::LinearMap;
+pub use mlp::{MlpMap, MlpSpec};
 
 use crate::Result;
 use crate::model_file::Archive;
@@ -53,6 +55,7 @@ pub fn load(
     let kind = record["kind"].as_str().unwrap_or_default();
     Ok(match kind {
         "linear" => Box::new(LinearMap::load(record, archive, name)?),
+        "mlp" => Box::new(MlpMap::load(record, archive, name)?),
         "kernel" => Box::new(KernelMap::load(record, archive, name)?),
         _ => {
             return Err(crate::Error::Data(format!(

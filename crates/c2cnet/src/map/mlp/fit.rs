@@ -1,0 +1,307 @@
+//! From coefficients and targets to a trained map.
+
+use super::engine::Samples;
+use super::head::{Entry, Head, Principal};
+use super::network::Network;
+use super::objective::{Frame, Objective, OutputData, SampleTarget};
+use super::scalar::Scalar;
+use super::spec::{MlpSpec, Recipe};
+use super::state::State;
+use super::train::{Metric, Plan, TrainingObserver, train};
+use super::{MlpMap, Precision};
+use crate::decode::Targets;
+use crate::map::{CoefficientMap, LinearMap};
+use crate::model_file::Archive;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+use serde::Serialize;
+use std::time::Instant;
+
+/// What a network is trained on.
+#[derive(Debug, Clone, Copy)]
+pub struct TrainingData<'a> {
+    /// Input coefficients, one column a sample.
+    pub coefficients: MatRef<'a, f64>,
+    /// Orthonormal output coordinates and what lies outside them.
+    pub targets: &'a Targets,
+    /// How many values an output has: points times components.
+    pub count: usize,
+    /// $R$ (coordinates by coefficients) with $c = Rb$; the recipe `paper` needs it.
+    pub factor: Option<MatRef<'a, f64>>,
+    /// $Q$ (values by coordinates) and $u$ (one column a sample); the band loss needs them.
+    pub field: Option<(MatRef<'a, f64>, MatRef<'a, f64>)>,
+    /// Samples with points of their own: their targets, by raw coefficients for the recipe
+    /// `paper` and by coordinates otherwise. The network is then trained on these, and
+    /// `targets` serves its output axes alone.
+    pub per_sample: Option<&'a [SampleTarget]>,
+}
+
+/// How training went.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrainingReport {
+    /// Widths of the network.
+    pub widths: Vec<usize>,
+    /// How many parameters.
+    pub parameters: usize,
+    /// What was done, settled.
+    pub plan: Plan,
+    /// The precision.
+    pub precision: Precision,
+    /// Steps made.
+    pub steps: usize,
+    /// Whether patience ended a stage.
+    pub stopped_early: bool,
+    /// Seconds of this run; a resumed run counts its own.
+    pub seconds: f64,
+    /// Training samples and validation samples.
+    pub samples: (usize, usize),
+    /// RL2E of the result on the validation samples.
+    pub validation_rl2e: Option<f64>,
+    /// The records.
+    pub history: Vec<Metric>,
+}
+
+impl TrainingData<'_> {
+    fn outputs(&self) -> OutputData<'_> {
+        match self.per_sample {
+            Some(samples) => OutputData::PerSample(samples),
+            None => OutputData::Shared {
+                coordinates: self.targets.coordinates.as_ref(),
+                outside_squared: &self.targets.outside_squared,
+                norm_squared: &self.targets.norm_squared,
+                count: self.count,
+                field: self.field,
+            },
+        }
+    }
+
+    fn check(&self, train: &[usize], validation: &[usize]) -> Result<()> {
+        let n = self.coefficients.ncols();
+        self.outputs().check(n)?;
+        if self.targets.coordinates.ncols() != n {
+            return Err(Error::shape(
+                "target coordinates",
+                format!("{n} samples"),
+                self.targets.coordinates.ncols().to_string(),
+            ));
+        }
+        if train.len() < 2 {
+            return Err(Error::Data(format!(
+                "a network cannot be trained on {} sample; give at least 2 (and many more for a useful one)",
+                train.len()
+            )));
+        }
+        match train.iter().chain(validation).find(|&&k| k >= n) {
+            Some(k) => Err(Error::Data(format!("there is no sample {k} among {n}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl MlpMap {
+    /// Trains a map on the samples `train`; `validation` (none, or samples that are part of no
+    /// fit) is for early stopping and for the report.
+    ///
+    /// `resume` is a checkpoint of the same run: training goes on from it to the same bits.
+    ///
+    /// # Errors
+    /// If settings or data cannot be used, training diverges, or the observer asks to stop
+    /// ([`Error::Interrupted`]).
+    pub fn fit(
+        data: &TrainingData<'_>,
+        train: &[usize],
+        validation: &[usize],
+        spec: &MlpSpec,
+        seed: u64,
+        observer: &dyn TrainingObserver,
+        resume: Option<&Archive>,
+    ) -> Result<(Self, TrainingReport)> {
+        spec.check()?;
+        data.check(train, validation)?;
+        match spec.precision {
+            Precision::F32 => {
+                fit_with::<f32>(data, train, validation, spec, seed, observer, resume)
+            }
+            Precision::F64 => {
+                fit_with::<f64>(data, train, validation, spec, seed, observer, resume)
+            }
+        }
+    }
+}
+
+fn fit_with<T: Scalar>(
+    data: &TrainingData<'_>,
+    train_on: &[usize],
+    validation: &[usize],
+    spec: &MlpSpec,
+    seed: u64,
+    observer: &dyn TrainingObserver,
+    resume: Option<&Archive>,
+) -> Result<(MlpMap, TrainingReport)> {
+    let begin = Instant::now();
+    let Frames {
+        entry,
+        head,
+        offsets,
+    } = frames(data, train_on, spec)?;
+    let x = entry.apply(data.coefficients);
+    let outputs = data.outputs();
+    let (frame, factor, width) = match &head {
+        Head::Raw { factor } => {
+            let rows = factor.as_ref().map_or(outputs.rows(), Mat::ncols);
+            (Frame::IDENTITY, factor.as_ref().map(Mat::as_ref), rows)
+        }
+        Head::Principal { frame, .. } => (
+            Frame {
+                axes: Some(frame.axes.as_ref()),
+                scale: frame.scale,
+                offsets: Some(offsets.as_ref()),
+            },
+            None,
+            frame.axes.ncols(),
+        ),
+    };
+    let samples = |indices: &[usize]| {
+        Samples::<T>::new(
+            linalg::select_columns(x.as_ref(), indices).as_ref(),
+            Objective::new(&outputs, indices, &frame, factor),
+        )
+    };
+    let training = samples(train_on);
+    let held = (!validation.is_empty()).then(|| samples(validation));
+
+    let mut widths = vec![x.nrows()];
+    widths.extend(spec.hidden());
+    widths.push(width);
+    let network = Network::new(widths, spec.activation)?;
+    let plan = spec.plan(train_on.len(), seed);
+    let mark = mark(data, train_on, validation, &network, spec, &plan);
+    let mut state = match resume {
+        Some(archive) => State::load(archive, &network, &plan, &mark)?,
+        None => State::new(network.initialise::<T>(seed), &plan),
+    };
+    train(
+        &network,
+        &plan,
+        &training,
+        held.as_ref(),
+        &mut state,
+        observer,
+        &mark,
+    )?;
+
+    let map = MlpMap {
+        inputs: data.coefficients.nrows(),
+        outputs: head.coordinates_of(width).expect("made to fit"),
+        parameters: state.parameters.iter().map(|p| p.to_f64()).collect(),
+        network,
+        entry,
+        head,
+        recipe: spec.recipe,
+        precision: T::PRECISION,
+    };
+    let validation_rl2e = (!validation.is_empty() && data.per_sample.is_none()).then(|| {
+        let held = linalg::select_columns(data.coefficients, validation);
+        let predicted = map.predict(held.as_ref());
+        crate::metrics::mean(&data.targets.relative_errors(predicted.as_ref(), validation))
+    });
+    let report = TrainingReport {
+        widths: map.network.widths().to_vec(),
+        parameters: map.parameters.len(),
+        plan,
+        precision: T::PRECISION,
+        steps: state.cursor.steps_done,
+        stopped_early: state.cursor.stopped_early,
+        seconds: begin.elapsed().as_secs_f64(),
+        samples: (train_on.len(), validation.len()),
+        validation_rl2e,
+        history: state.cursor.history,
+    };
+    Ok((map, report))
+}
+
+/// What stands around the network.
+struct Frames {
+    entry: Entry,
+    head: Head,
+    /// What is added to the network's part of the coordinates, one column a sample.
+    offsets: Mat<f64>,
+}
+
+fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Frames> {
+    if spec.recipe == Recipe::Paper {
+        return Ok(Frames {
+            entry: Entry(None),
+            head: Head::Raw {
+                factor: data.factor.map(|r| r.to_owned()),
+            },
+            offsets: Mat::new(),
+        });
+    }
+    let a = linalg::select_columns(data.coefficients, train);
+    let fold = data.targets.select(train);
+    let (linear, mut rest) = match spec.residual {
+        true => {
+            let linear = LinearMap::fit(a.as_ref(), &fold)?;
+            let predicted = linear.predict(data.coefficients);
+            (Some(linear), predicted)
+        }
+        false => {
+            let (r, n) = data.targets.coordinates.shape();
+            (None, Mat::zeros(r, n))
+        }
+    };
+    let residual = &fold.coordinates - linalg::select_columns(rest.as_ref(), train);
+    let frame = Principal::new(residual.as_ref(), spec.output_cut)?;
+    for k in 0..rest.ncols() {
+        let column = rest.col_as_slice_mut(k);
+        column
+            .iter_mut()
+            .zip(&frame.mean)
+            .for_each(|(o, m)| *o += m);
+    }
+    Ok(Frames {
+        entry: Entry(Some(Principal::new(a.as_ref(), spec.input_cut)?)),
+        head: Head::Principal { frame, linear },
+        offsets: rest,
+    })
+}
+
+/// Tells runs apart: settings, and the data to the last bit.
+fn mark(
+    data: &TrainingData<'_>,
+    train: &[usize],
+    validation: &[usize],
+    network: &Network,
+    spec: &MlpSpec,
+    plan: &Plan,
+) -> String {
+    let mut hash = Fnv::new();
+    for matrix in [data.coefficients, data.targets.coordinates.as_ref()] {
+        for k in 0..matrix.ncols() {
+            matrix.col(k).iter().for_each(|v| hash.add(v.to_bits()));
+        }
+    }
+    for list in [train, validation] {
+        hash.add(list.len() as u64);
+        list.iter().for_each(|&k| hash.add(k as u64));
+    }
+    let settings = serde_json::json!([network.widths(), spec, plan]).to_string();
+    settings.bytes().for_each(|b| hash.add(u64::from(b)));
+    format!("{:016x}", hash.0)
+}
+
+/// The hash of Fowler, Noll and Vo, a word at a time.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0 ^ word)
+            .wrapping_mul(0x0100_0000_01b3)
+            .rotate_left(23);
+    }
+}

@@ -1,0 +1,182 @@
+//! What stands before the network's inputs and behind its outputs.
+
+use crate::map::{CoefficientMap, LinearMap};
+use crate::model_file::Archive;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+
+/// $x = V^\top(a - \bar a)/s$: principal axes of the training coefficients under one common scale.
+#[derive(Debug, Clone)]
+pub(super) struct Principal {
+    pub(super) mean: Vec<f64>,
+    /// $V$, orthonormal columns.
+    pub(super) axes: Mat<f64>,
+    /// The standard deviation along the first axis.
+    pub(super) scale: f64,
+}
+
+impl Principal {
+    /// The axes along which the columns of `a` deviate by more than `cut` of the largest deviation.
+    pub(super) fn new(a: MatRef<'_, f64>, cut: f64) -> Result<Self> {
+        let mean = linalg::column_mean(a);
+        let mut centred = a.to_owned();
+        linalg::subtract_from_columns(&mut centred, &mean);
+        let svd = linalg::thin_svd(centred.as_ref())?;
+        let largest = svd.s.first().copied().unwrap_or(0.0);
+        let rank = svd
+            .s
+            .iter()
+            .take_while(|&&s| s > cut * largest && s > 0.0)
+            .count();
+        // Columns that do not vary keep one axis, along which nothing happens.
+        let rank = rank.clamp(1, svd.s.len().max(1));
+        let scale = largest / (a.ncols() as f64).sqrt();
+        Ok(Principal {
+            mean,
+            axes: svd.u.as_ref().subcols(0, rank).to_owned(),
+            scale: if scale > 0.0 { scale } else { 1.0 },
+        })
+    }
+
+    pub(super) fn forward(&self, a: MatRef<'_, f64>) -> Mat<f64> {
+        let mut centred = a.to_owned();
+        linalg::subtract_from_columns(&mut centred, &self.mean);
+        let mut x = linalg::mul(self.axes.transpose(), centred.as_ref());
+        x *= faer::Scale(1.0 / self.scale);
+        x
+    }
+
+    /// $\bar a + sVy$.
+    pub(super) fn backward(&self, y: MatRef<'_, f64>) -> Mat<f64> {
+        let mut a = Mat::from_fn(self.mean.len(), y.ncols(), |i, _| self.mean[i]);
+        linalg::mul_add(a.as_mut(), self.axes.as_ref(), y, self.scale);
+        a
+    }
+
+    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        archive.put_vector(format!("{name}.mean"), &self.mean);
+        archive.put_matrix(format!("{name}.axes"), self.axes.as_ref());
+        serde_json::json!({ "scale": self.scale })
+    }
+
+    fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+        let frame = Principal {
+            mean: archive.vector(&format!("{name}.mean"))?,
+            axes: archive.matrix(&format!("{name}.axes"))?,
+            scale: record["scale"].as_f64().unwrap_or(f64::NAN),
+        };
+        match frame.axes.nrows() == frame.mean.len() && frame.scale > 0.0 {
+            true => Ok(frame),
+            false => Err(damaged()),
+        }
+    }
+}
+
+pub(super) fn damaged() -> Error {
+    Error::Data("the model's mlp map is damaged".into())
+}
+
+/// Behind the network's outputs.
+#[derive(Debug)]
+pub(super) enum Head {
+    /// They are raw coefficients $b$, and the coordinates $Rb$ (or $b$ itself without $R$).
+    Raw { factor: Option<Mat<f64>> },
+    /// They are principal coordinates, perhaps of what the linear map leaves.
+    Principal {
+        frame: Principal,
+        linear: Option<LinearMap>,
+    },
+}
+
+impl Head {
+    /// Coordinates from the network's outputs for the coefficients `a`.
+    pub(super) fn coordinates(&self, outputs: Mat<f64>, a: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Head::Raw { factor: None } => outputs,
+            Head::Raw { factor: Some(r) } => linalg::mul(r.as_ref(), outputs.as_ref()),
+            Head::Principal { frame, linear } => {
+                let mut c = frame.backward(outputs.as_ref());
+                if let Some(linear) = linear {
+                    c += linear.predict(a);
+                }
+                c
+            }
+        }
+    }
+
+    /// How many coordinates from how many outputs; `None` if those do not fit.
+    pub(super) fn coordinates_of(&self, outputs: usize) -> Option<usize> {
+        let (rows, expected) = match self {
+            Head::Raw { factor: None } => (outputs, outputs),
+            Head::Raw { factor: Some(r) } => r.shape(),
+            Head::Principal { frame, .. } => frame.axes.shape(),
+        };
+        (outputs == expected).then_some(rows)
+    }
+
+    pub(super) fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        match self {
+            Head::Raw { factor } => {
+                if let Some(r) = factor {
+                    archive.put_matrix(format!("{name}.factor"), r.as_ref());
+                }
+                serde_json::json!({ "kind": "raw", "factor": factor.is_some() })
+            }
+            Head::Principal { frame, linear } => serde_json::json!({
+                "kind": "principal",
+                "frame": frame.save(archive, name),
+                "linear": linear.as_ref().map(|l| l.save(archive, &format!("{name}.linear"))),
+            }),
+        }
+    }
+
+    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+        Ok(match record["kind"].as_str() {
+            Some("raw") => Head::Raw {
+                factor: match record["factor"].as_bool() {
+                    Some(true) => Some(archive.matrix(&format!("{name}.factor"))?),
+                    _ => None,
+                },
+            },
+            Some("principal") => {
+                let linear = &record["linear"];
+                let linear_name = format!("{name}.linear");
+                Head::Principal {
+                    frame: Principal::load(&record["frame"], archive, name)?,
+                    linear: match linear.is_null() {
+                        true => None,
+                        false => Some(LinearMap::load(linear, archive, &linear_name)?),
+                    },
+                }
+            }
+            _ => return Err(damaged()),
+        })
+    }
+}
+
+/// Before the network's inputs: nothing, or principal axes.
+#[derive(Debug)]
+pub(super) struct Entry(pub(super) Option<Principal>);
+
+impl Entry {
+    pub(super) fn apply(&self, a: MatRef<'_, f64>) -> Mat<f64> {
+        match &self.0 {
+            Some(frame) => frame.forward(a),
+            None => a.to_owned(),
+        }
+    }
+
+    pub(super) fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        match &self.0 {
+            Some(frame) => frame.save(archive, name),
+            None => serde_json::Value::Null,
+        }
+    }
+
+    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+        Ok(Entry(match record.is_null() {
+            true => None,
+            false => Some(Principal::load(record, archive, name)?),
+        }))
+    }
+}

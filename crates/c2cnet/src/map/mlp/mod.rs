@@ -1,0 +1,193 @@
+//! The neural coefficient map: a fully connected network trained on the error of the decoded field.
+//!
+//! * [`Network`] and [`Activation`]: the network, its parameters in one slice.
+//! * `objective` and [`Loss`]: the error at all output points from a few coordinates a sample, exactly.
+//! * `engine`: loss and gradient of a batch in a fixed number of shards; $R$ folded into the last layer.
+//! * [`Optimiser`], [`Schedule`], `train`: steps, stages, early stopping, checkpoints.
+//! * `head`: raw coefficients (recipe `paper`) or principal coordinates (recipe `fast`).
+//! * [`MlpSpec`]: settings; [`MlpMap::fit`]: all of it.
+
+mod activation;
+mod engine;
+mod fit;
+mod head;
+mod loss;
+mod network;
+mod objective;
+mod optimiser;
+mod scalar;
+mod schedule;
+mod spec;
+mod state;
+mod train;
+mod vector;
+
+#[cfg(test)]
+mod tests;
+
+pub use activation::Activation;
+pub use fit::{TrainingData, TrainingReport};
+pub use loss::Loss;
+pub use network::Network;
+pub use objective::SampleTarget;
+pub use optimiser::{Optimiser, OptimiserKind};
+pub use scalar::{Precision, Scalar};
+pub use schedule::Schedule;
+pub use spec::{BatchSize, MlpSpec, Recipe, StageSpec, Whole};
+pub use train::{Metric, Plan, Progress, Stage, TrainingObserver, Unwatched};
+
+use super::CoefficientMap;
+use crate::model_file::Archive;
+use crate::{Result, linalg};
+use faer::{Mat, MatRef, Par};
+use head::{Entry, Head, damaged};
+use network::Room;
+
+/// A trained network between input coefficients and output coordinates.
+#[derive(Debug)]
+pub struct MlpMap {
+    network: Network,
+    /// As trained; widened to `f64`, which loses nothing.
+    parameters: Vec<f64>,
+    entry: Entry,
+    head: Head,
+    recipe: Recipe,
+    precision: Precision,
+    inputs: usize,
+    outputs: usize,
+}
+
+/// Samples that are predicted together.
+const PREDICT_TOGETHER: usize = 128;
+
+impl MlpMap {
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Its parameters.
+    pub fn network_parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
+    /// The raw output coefficients $b$, if that is what the network gives (recipe `paper`).
+    ///
+    /// A decoder with an ill-conditioned basis should use these and not go back from $Rb$.
+    pub fn raw_coefficients(&self, coefficients: MatRef<'_, f64>) -> Option<Mat<f64>> {
+        match self.head {
+            Head::Raw { .. } => Some(self.network_outputs(coefficients)),
+            Head::Principal { .. } => None,
+        }
+    }
+
+    fn network_outputs(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        let x = self.entry.apply(coefficients);
+        let mut out = Mat::zeros(self.network.outputs(), x.ncols());
+        if x.ncols() == 1 {
+            // One sample is matrix times vector: nothing to split.
+            let y = self
+                .network
+                .evaluate_one(&self.parameters, x.col_as_slice(0));
+            out.col_as_slice_mut(0).copy_from_slice(&y);
+            return out;
+        }
+        let room = || Room::new(&self.network, PREDICT_TOGETHER, true);
+        let work = |room: &mut Room<f64>, start: usize, mut to: faer::MatMut<'_, f64>| {
+            let columns = to.ncols();
+            for j in 0..columns {
+                let column = room.activations[0].col_as_slice_mut(j);
+                column[..x.nrows()].copy_from_slice(x.col_as_slice(start + j));
+            }
+            self.network
+                .forward(&self.parameters, room, None, columns, Par::Seq);
+            to.copy_from(room.outputs.as_ref().subcols(0, columns));
+        };
+        linalg::par_column_chunks_with(out.as_mut(), PREDICT_TOGETHER, room, work);
+        out
+    }
+
+    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
+        fn part<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T> {
+            serde_json::from_value(value.clone()).map_err(|_| damaged())
+        }
+        let network = Network::new(part(&record["widths"])?, part(&record["activation"])?)
+            .map_err(|_| damaged())?;
+        let entry = Entry::load(&record["entry"], archive, &format!("{name}.entry"))?;
+        let head = Head::load(&record["head"], archive, &format!("{name}.head"))?;
+        let parameters = archive.vector(&format!("{name}.parameters"))?;
+        let fits = parameters.len() == network.parameters()
+            && entry
+                .0
+                .as_ref()
+                .is_none_or(|e| e.axes.ncols() == network.inputs());
+        let outputs = head.coordinates_of(network.outputs()).filter(|_| fits);
+        Ok(MlpMap {
+            inputs: entry.0.as_ref().map_or(network.inputs(), |e| e.mean.len()),
+            outputs: outputs.ok_or_else(damaged)?,
+            network,
+            parameters,
+            entry,
+            head,
+            recipe: part(&record["recipe"])?,
+            precision: part(&record["precision"])?,
+        })
+    }
+}
+
+impl CoefficientMap for MlpMap {
+    fn kind(&self) -> &'static str {
+        "mlp"
+    }
+
+    fn predict(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        let outputs = self.network_outputs(coefficients);
+        self.head.coordinates(outputs, coefficients)
+    }
+
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn parameters(&self) -> usize {
+        self.parameters.len()
+    }
+
+    fn describe(&self) -> String {
+        let residual = matches!(
+            &self.head,
+            Head::Principal {
+                linear: Some(_),
+                ..
+            }
+        );
+        format!(
+            "network {:?}, {} parameters, recipe {}{}",
+            self.network.widths(),
+            self.parameters.len(),
+            self.recipe.name(),
+            if residual {
+                ", added to the linear map"
+            } else {
+                ""
+            },
+        )
+    }
+
+    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        archive.put_vector(format!("{name}.parameters"), &self.parameters);
+        serde_json::json!({
+            "kind": self.kind(),
+            "widths": self.network.widths(),
+            "activation": self.network.activation(),
+            "recipe": self.recipe,
+            "precision": self.precision,
+            "entry": self.entry.save(archive, &format!("{name}.entry")),
+            "head": self.head.save(archive, &format!("{name}.head")),
+        })
+    }
+}

@@ -1,0 +1,325 @@
+//! Settings of the neural map.
+
+use super::activation::Activation;
+use super::loss::Loss;
+use super::optimiser::{Optimiser, OptimiserKind};
+use super::scalar::Precision;
+use super::schedule::Schedule;
+use super::train::{Plan, Stage};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// A named set of defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recipe {
+    /// Principal coordinates in and out, mini-batches, a schedule that ends.
+    #[default]
+    Fast,
+    /// The paper's: raw coefficients in and out, all samples every step, 30,000 steps of Adam.
+    Paper,
+}
+
+impl Recipe {
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Recipe::Fast => "fast",
+            Recipe::Paper => "paper",
+        }
+    }
+}
+
+/// How many samples a step sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum BatchSize {
+    /// So many.
+    Samples(usize),
+    /// All.
+    All(Whole),
+}
+
+/// The word for all samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Whole {
+    /// `"full"`.
+    Full,
+}
+
+/// Settings of the neural map. Defaults that differ between recipes are given as `fast` / `paper`.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `recipe` | `fast` | the set of defaults | `fast`, `paper` |
+/// | `hidden` | [400, 400] / [400, 400, 400] | widths of hidden layers | positive, up to 16 layers |
+/// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
+/// | `loss` | relative | what is minimised | [`Loss`] |
+/// | `optimiser` | `adamw`, decay 1e-4 / `adam` | the rule of a step | [`Optimiser`] |
+/// | `schedule` | `cosine` / `paper` | how the rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
+/// | `rate` | 2e-3 / 1e-2 | its peak | positive |
+/// | `steps` | 6,000 / 30,000 | steps of the first stage | positive |
+/// | `epochs` | - | passes over the samples, instead of `steps` | positive |
+/// | `batch` | 128 / `full` | samples a step | positive, `full` |
+/// | `precision` | `f32` | of training; predictions are in `f64` | `f32`, `f64` |
+/// | `shards` | 4 | parts of a batch that run beside each other; part of the result's bits | 1 to 256 |
+/// | `clip` | - | the largest norm of a gradient | positive |
+/// | `ema` | - | decay of a moving average of the weights, used in their place | 0 to 1, excluded |
+/// | `residual` | false | learn what the linear map leaves (`fast`) | |
+/// | `patience` | - | evaluations without progress that end a stage | positive |
+/// | `keep_best` | false | end a stage at its best evaluation | |
+/// | `evaluations` | 100 | how often a stage is evaluated and recorded | positive |
+/// | `input_cut` | 1e-7 | input axes kept, by relative deviation (`fast`) | 0 to 1 |
+/// | `output_cut` | 1e-5 | output axes kept (`fast`) | 0 to 1 |
+/// | `stages` | none | further stages, each with fresh moments | [`StageSpec`] |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MlpSpec {
+    /// The set of defaults.
+    pub recipe: Recipe,
+    /// Widths of hidden layers.
+    pub hidden: Option<Vec<usize>>,
+    /// The activation.
+    pub activation: Activation,
+    /// The loss.
+    pub loss: Loss,
+    /// The rule of a step.
+    pub optimiser: Option<Optimiser>,
+    /// How the rate changes.
+    pub schedule: Option<Schedule>,
+    /// Its peak.
+    pub rate: Option<f64>,
+    /// Steps of the first stage.
+    pub steps: Option<usize>,
+    /// Passes over the samples, instead.
+    pub epochs: Option<usize>,
+    /// Samples a step.
+    pub batch: Option<BatchSize>,
+    /// The precision of training.
+    pub precision: Precision,
+    /// Parts of a batch.
+    pub shards: usize,
+    /// The largest norm of a gradient.
+    pub clip: Option<f64>,
+    /// The decay of an average of the weights.
+    pub ema: Option<f64>,
+    /// Learn what the linear map leaves.
+    pub residual: bool,
+    /// Evaluations without progress.
+    pub patience: Option<usize>,
+    /// End at the best evaluation.
+    pub keep_best: bool,
+    /// How often a stage is evaluated.
+    pub evaluations: usize,
+    /// Input axes kept.
+    pub input_cut: f64,
+    /// Output axes kept.
+    pub output_cut: f64,
+    /// Further stages.
+    pub stages: Vec<StageSpec>,
+}
+
+/// A further stage; what is not given is as in the stage before.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StageSpec {
+    /// The loss.
+    pub loss: Option<Loss>,
+    /// The rule of a step.
+    pub optimiser: Option<Optimiser>,
+    /// How the rate changes.
+    pub schedule: Option<Schedule>,
+    /// Its peak.
+    pub rate: Option<f64>,
+    /// Steps.
+    pub steps: Option<usize>,
+    /// Passes over the samples, instead.
+    pub epochs: Option<usize>,
+    /// Samples a step.
+    pub batch: Option<BatchSize>,
+}
+
+impl Default for MlpSpec {
+    fn default() -> Self {
+        MlpSpec {
+            recipe: Recipe::Fast,
+            hidden: None,
+            activation: Activation::Gelu,
+            loss: Loss::default(),
+            optimiser: None,
+            schedule: None,
+            rate: None,
+            steps: None,
+            epochs: None,
+            batch: None,
+            precision: Precision::F32,
+            shards: 4,
+            clip: None,
+            ema: None,
+            residual: false,
+            patience: None,
+            keep_best: false,
+            evaluations: 100,
+            input_cut: 1e-7,
+            output_cut: 1e-5,
+            stages: Vec::new(),
+        }
+    }
+}
+
+impl MlpSpec {
+    /// The defaults of a recipe.
+    pub fn recipe(recipe: Recipe) -> Self {
+        MlpSpec {
+            recipe,
+            ..MlpSpec::default()
+        }
+    }
+
+    /// Checks the ranges of the table.
+    ///
+    /// # Errors
+    /// Naming the setting and its value.
+    pub fn check(&self) -> Result<()> {
+        let require = |fine: bool, what: String| match fine {
+            true => Ok(()),
+            false => Err(Error::Config(format!("mlp: {what}"))),
+        };
+        let hidden = self.hidden();
+        require(
+            hidden.len() <= 16 && !hidden.contains(&0),
+            format!("hidden = {hidden:?} must be at most 16 positive widths"),
+        )?;
+        require(
+            (1..=256).contains(&self.shards),
+            format!("shards = {} must lie between 1 and 256", self.shards),
+        )?;
+        require(
+            self.evaluations > 0 && self.patience != Some(0),
+            format!(
+                "evaluations = {} and patience = {:?} must be positive",
+                self.evaluations, self.patience
+            ),
+        )?;
+        require(
+            self.clip.is_none_or(|c| c > 0.0 && c.is_finite()),
+            format!("clip = {:?} must be positive", self.clip),
+        )?;
+        require(
+            self.ema.is_none_or(|e| e > 0.0 && e < 1.0),
+            format!("ema = {:?} must lie between 0 and 1", self.ema),
+        )?;
+        let cuts = [self.input_cut, self.output_cut];
+        require(
+            cuts.iter().all(|c| (0.0..1.0).contains(c)),
+            format!("input_cut and output_cut = {cuts:?} must lie between 0 and 1"),
+        )?;
+        for stage in std::iter::once(&self.first_stage()).chain(&self.stages) {
+            require(
+                stage.steps.is_none() || stage.epochs.is_none(),
+                "give steps or epochs, not both".into(),
+            )?;
+            require(
+                stage.steps != Some(0) && stage.epochs != Some(0),
+                "steps and epochs must be positive".into(),
+            )?;
+            require(
+                stage.batch != Some(BatchSize::Samples(0)),
+                "batch must be positive, or \"full\"".into(),
+            )?;
+            require(
+                stage.rate.is_none_or(|r| r > 0.0 && r.is_finite()),
+                format!("rate = {:?} must be positive", stage.rate),
+            )?;
+            stage.loss.map_or(Ok(()), |l| l.check())?;
+            stage.optimiser.map_or(Ok(()), |o| o.check())?;
+        }
+        Ok(())
+    }
+
+    /// Widths of the hidden layers.
+    pub fn hidden(&self) -> Vec<usize> {
+        self.hidden.clone().unwrap_or_else(|| match self.recipe {
+            Recipe::Fast => vec![400, 400],
+            Recipe::Paper => vec![400, 400, 400],
+        })
+    }
+
+    fn first_stage(&self) -> StageSpec {
+        StageSpec {
+            loss: Some(self.loss),
+            optimiser: self.optimiser,
+            schedule: self.schedule,
+            rate: self.rate,
+            steps: self.steps,
+            epochs: self.epochs,
+            batch: self.batch,
+        }
+    }
+
+    /// The plan for so many training samples.
+    pub fn plan(&self, samples: usize, seed: u64) -> Plan {
+        let adamw = Optimiser {
+            kind: OptimiserKind::AdamW,
+            weight_decay: 1e-4,
+            ..Optimiser::default()
+        };
+        let mut last = match self.recipe {
+            Recipe::Fast => Stage {
+                loss: self.loss,
+                optimiser: adamw,
+                schedule: Schedule::Cosine,
+                rate: 2e-3,
+                steps: 6_000,
+                batch: Some(128),
+            },
+            Recipe::Paper => Stage {
+                loss: self.loss,
+                optimiser: Optimiser::default(),
+                schedule: Schedule::Paper,
+                rate: 1e-2,
+                steps: 30_000,
+                batch: None,
+            },
+        };
+        let mut stages = Vec::new();
+        for given in std::iter::once(&self.first_stage()).chain(&self.stages) {
+            last = given.over(&last, samples);
+            stages.push(last.clone());
+        }
+        Plan {
+            stages,
+            seed,
+            shards: self.shards,
+            clip: self.clip,
+            ema: self.ema,
+            patience: self.patience,
+            keep_best: self.keep_best,
+            evaluations: self.evaluations,
+        }
+    }
+}
+
+impl StageSpec {
+    /// What is given here, and else what `last` says.
+    fn over(&self, last: &Stage, samples: usize) -> Stage {
+        let batch = match self.batch {
+            None => last.batch,
+            Some(BatchSize::All(_)) => None,
+            Some(BatchSize::Samples(n)) => Some(n),
+        };
+        let a_pass = samples.div_ceil(batch.unwrap_or(samples).clamp(1, samples.max(1)));
+        Stage {
+            loss: self.loss.unwrap_or(last.loss),
+            optimiser: self.optimiser.unwrap_or(last.optimiser),
+            schedule: self.schedule.unwrap_or(last.schedule),
+            rate: self.rate.unwrap_or(last.rate),
+            steps: match self.epochs {
+                Some(epochs) => epochs * a_pass,
+                None => self.steps.unwrap_or(last.steps),
+            },
+            batch,
+        }
+    }
+}

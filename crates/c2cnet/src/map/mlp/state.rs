@@ -1,0 +1,166 @@
+//! All that training carries from step to step, and its way into a checkpoint and back.
+
+use super::network::Network;
+use super::scalar::Scalar;
+use super::train::{Metric, Plan};
+use crate::model_file::{Archive, FORMAT_VERSION};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// All that training carries from step to step.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct State<T> {
+    pub(super) parameters: Vec<T>,
+    /// Means of gradients and of their squares.
+    pub(super) first: Vec<T>,
+    pub(super) second: Vec<T>,
+    /// The moving average of the parameters, if the plan wants one.
+    pub(super) average: Option<Vec<T>>,
+    /// The parameters with the smallest validation loss of the stage, if the plan keeps them.
+    pub(super) best: Option<Vec<T>>,
+    pub(super) cursor: Cursor,
+}
+
+/// The numbers among it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Cursor {
+    pub(super) stage: usize,
+    /// Steps made in the stage, and in all.
+    pub(super) step: usize,
+    pub(super) steps_done: usize,
+    /// Sums since the last record.
+    pub(super) loss_sum: f64,
+    pub(super) relative_sum: f64,
+    pub(super) summed: usize,
+    pub(super) gradient_norm: f64,
+    /// The smallest validation loss of the stage, and how many evaluations ago.
+    pub(super) best_loss: Option<f64>,
+    pub(super) waited: usize,
+    /// Whether patience ended the stage.
+    pub(super) over: bool,
+    pub(super) stopped_early: bool,
+    pub(super) history: Vec<Metric>,
+}
+
+impl Cursor {
+    pub(super) fn improves(&self, loss: f64) -> bool {
+        self.best_loss.is_none_or(|best| loss < best)
+    }
+
+    /// Takes note of a validation loss.
+    pub(super) fn judge(&mut self, loss: f64, patience: Option<usize>) {
+        if self.improves(loss) {
+            self.best_loss = Some(loss);
+            self.waited = 0;
+        } else {
+            self.waited += 1;
+        }
+        self.over = patience.is_some_and(|p| self.waited >= p);
+        self.stopped_early |= self.over;
+    }
+}
+
+impl<T: Scalar> State<T> {
+    pub(super) fn new(parameters: Vec<T>, plan: &Plan) -> Self {
+        State {
+            first: vec![T::default(); parameters.len()],
+            second: vec![T::default(); parameters.len()],
+            average: plan.ema.map(|_| parameters.clone()),
+            best: None,
+            parameters,
+            cursor: Cursor::default(),
+        }
+    }
+
+    /// The stage's result becomes the parameters, from which the next stage starts afresh.
+    pub(super) fn finish_stage(&mut self) {
+        if let Some(best) = self.best.take() {
+            self.parameters = best;
+        } else if let Some(average) = &self.average {
+            self.parameters.copy_from_slice(average);
+        }
+        if let Some(average) = &mut self.average {
+            average.copy_from_slice(&self.parameters);
+        }
+        self.first.fill(T::default());
+        self.second.fill(T::default());
+        self.cursor = Cursor {
+            stage: self.cursor.stage + 1,
+            steps_done: self.cursor.steps_done,
+            stopped_early: self.cursor.stopped_early,
+            history: std::mem::take(&mut self.cursor.history),
+            ..Cursor::default()
+        };
+    }
+
+    /// `mark` tells runs apart: [`State::load`] refuses another.
+    pub(super) fn save(&self, mark: &str) -> Archive {
+        let mut archive = Archive::default();
+        archive.document = serde_json::json!({
+            "format": FORMAT_VERSION,
+            "kind": "mlp-checkpoint",
+            "mark": mark,
+            "cursor": self.cursor,
+        });
+        let mut put = |name: &str, values: &[T]| {
+            let wide: Vec<f64> = values.iter().map(|v| v.to_f64()).collect();
+            archive.put_vector(name, &wide);
+        };
+        put("parameters", &self.parameters);
+        put("first", &self.first);
+        put("second", &self.second);
+        if let Some(average) = &self.average {
+            put("average", average);
+        }
+        if let Some(best) = &self.best {
+            put("best", best);
+        }
+        archive
+    }
+
+    /// The inverse of [`State::save`].
+    ///
+    /// # Errors
+    /// If the archive is no checkpoint, is damaged, or belongs to another run.
+    pub(super) fn load(
+        archive: &Archive,
+        network: &Network,
+        plan: &Plan,
+        mark: &str,
+    ) -> Result<Self> {
+        let document = &archive.document;
+        if document["kind"].as_str() != Some("mlp-checkpoint") {
+            return Err(Error::Data(
+                "the file is not a checkpoint of training".into(),
+            ));
+        }
+        if document["mark"].as_str() != Some(mark) {
+            return Err(Error::Data(
+                "the checkpoint belongs to a run with other data or settings; resume with the same, or start anew"
+                    .into(),
+            ));
+        }
+        let damaged = |why: &str| Error::Data(format!("the checkpoint is damaged: {why}"));
+        let cursor: Cursor = serde_json::from_value(document["cursor"].clone())
+            .map_err(|e| damaged(&e.to_string()))?;
+        let take = |name: &str| -> Result<Vec<T>> {
+            let values = archive.vector(name)?;
+            match values.len() == network.parameters() {
+                true => Ok(values.into_iter().map(T::from_f64).collect()),
+                false => Err(damaged(&format!("{name} has {} values", values.len()))),
+            }
+        };
+        let has = |name: &str| archive.shapes().any(|(n, _)| n == name);
+        if plan.ema.is_some() != has("average") {
+            return Err(damaged("the moving average does not fit the settings"));
+        }
+        Ok(State {
+            parameters: take("parameters")?,
+            first: take("first")?,
+            second: take("second")?,
+            average: has("average").then(|| take("average")).transpose()?,
+            best: has("best").then(|| take("best")).transpose()?,
+            cursor,
+        })
+    }
+}
