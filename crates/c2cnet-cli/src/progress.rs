@@ -1,6 +1,7 @@
 //! What is going on, for someone who waits at a terminal.
 
 use crate::interrupt;
+use c2cnet::map::mlp::TrainingObserver;
 use c2cnet::operator::Observer;
 use c2cnet_problems::Watcher;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -27,7 +28,9 @@ impl Observer for Progress {
     fn step(&self, text: &str) {
         self.0.set_message(text.to_string());
     }
+}
 
+impl TrainingObserver for Progress {
     fn cancelled(&self) -> bool {
         interrupt::requested()
     }

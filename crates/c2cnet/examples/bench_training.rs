@@ -152,7 +152,7 @@ fn train(
         ..MlpSpec::recipe(Recipe::Paper)
     };
     let all: Vec<usize> = (0..samples).collect();
-    Ok(MlpMap::fit(&data, &all, &[], &spec, SEED, observer, None)?.0)
+    Ok(MlpMap::fit(&data, &all, &[], &spec, SEED, observer)?.0)
 }
 
 /// The matrix products of a step and nothing else, split as a step splits them.

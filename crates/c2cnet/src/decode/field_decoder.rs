@@ -229,15 +229,8 @@ impl FieldDecoder {
     ) -> Result<(Self, Targets)> {
         let mean_count =
             samples.iter().map(|s| s.points.len()).sum::<usize>() as f64 / samples.len() as f64;
-        let kept: Vec<Vec<usize>> = samples
-            .iter()
-            .enumerate()
-            .map(|(k, s)| {
-                let withheld = choose_withheld(&s.points, withhold, seed ^ (k as u64 + 1));
-                (0..s.points.len())
-                    .filter(|i| withheld.binary_search(i).is_err())
-                    .collect()
-            })
+        let kept: Vec<Vec<usize>> = (0..samples.len())
+            .map(|k| fitted_of(samples, k, withhold, seed))
             .collect();
         let mut transforms = Vec::new();
         let mut targets = Vec::new();
@@ -363,8 +356,86 @@ impl FieldDecoder {
         Ok(fields)
     }
 
+    /// $R$ with $c = Rb$ for coefficients $b$ of the retained space: $\Sigma V^\top$, parts along the
+    /// diagonal.
+    pub fn factor(&self) -> Mat<f64> {
+        let mut factor = Mat::zeros(self.rank(), self.basis.len());
+        let (mut row, mut column) = (0, 0);
+        for transform in &self.transforms {
+            // The columns of T are orthogonal, of norm 1 / sigma.
+            let norms = linalg::column_norms_squared(transform.as_ref());
+            for (j, norm) in norms.iter().enumerate() {
+                for i in 0..transform.nrows() {
+                    factor[(row + j, column + i)] = transform[(i, j)] / norm;
+                }
+            }
+            row += transform.ncols();
+            column += transform.nrows();
+        }
+        factor
+    }
+
+    /// Which of the points of `field` were fitted, if all samples share them.
+    pub(crate) fn fitted_indices(&self, field: &Field) -> Option<Vec<usize>> {
+        let (fitted, all) = (self.fitted_points.as_ref()?, field.shared_points()?);
+        // The fitted points stand in the order of all points.
+        let mut next = 0;
+        let indices: Vec<usize> = (0..all.len())
+            .filter(|&i| {
+                let is_next = next < fitted.len() && all.point(i) == fitted.point(next);
+                next += usize::from(is_next);
+                is_next
+            })
+            .collect();
+        (indices.len() == fitted.len()).then_some(indices)
+    }
+
+    /// What a sample with points of its own asks of coordinates (or, if `raw`, of coefficients):
+    /// the design at its fitted points, and the values there.
+    ///
+    /// # Errors
+    /// If a point lies outside the domain.
+    pub(crate) fn local_problem(
+        &self,
+        samples: &[Scattered],
+        k: usize,
+        withhold: f64,
+        seed: u64,
+        raw: bool,
+    ) -> Result<(Mat<f64>, Vec<f64>)> {
+        let fitted = fitted_of(samples, k, withhold, seed);
+        let sample = &samples[k];
+        let points = sample.points.select(&fitted);
+        let n = sample.points.len();
+        let columns = if raw { self.basis.len() } else { self.rank() };
+        let components = self.basis.components();
+        let mut design = Mat::zeros(fitted.len() * components, columns);
+        let mut column = 0;
+        for ((part, range), transform) in self.basis.ranges().zip(&self.transforms) {
+            let at = part.evaluate(&points)?;
+            let block = match raw {
+                true => at.mul(Mat::<f64>::identity(part.len(), part.len()).as_ref()),
+                false => at.mul(transform.as_ref()),
+            };
+            design
+                .as_mut()
+                .submatrix_mut(
+                    range.start * fitted.len(),
+                    column,
+                    block.nrows(),
+                    block.ncols(),
+                )
+                .copy_from(&block);
+            column += block.ncols();
+        }
+        let values = (0..components)
+            .flat_map(|c| fitted.iter().map(move |&i| sample.values[c * n + i]))
+            .collect();
+        Ok((design, values))
+    }
+
     /// For each part, the retained space at `points`: $\Psi T$, components below each other.
-    pub(super) fn retained(&self, points: &Points) -> Result<Vec<Mat<f64>>> {
+    pub(crate) fn retained(&self, points: &Points) -> Result<Vec<Mat<f64>>> {
         self.basis
             .parts()
             .iter()
@@ -415,6 +486,15 @@ impl FieldDecoder {
             fitted_points,
         })
     }
+}
+
+/// Which points of a sample with points of its own are fitted.
+fn fitted_of(samples: &[Scattered], k: usize, withhold: f64, seed: u64) -> Vec<usize> {
+    let points = &samples[k].points;
+    let withheld = choose_withheld(points, withhold, seed ^ (k as u64 + 1));
+    (0..points.len())
+        .filter(|i| withheld.binary_search(i).is_err())
+        .collect()
 }
 
 /// $T = V\Sigma^{-1}$.

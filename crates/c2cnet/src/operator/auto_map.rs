@@ -1,8 +1,12 @@
 //! The choice between coefficient maps on held-out training samples.
 
-use super::{Candidate, MapConfig, MapKind};
+use super::lesson::Lesson;
+use super::network::{self, NetworkChoice};
+use super::{Candidate, MapConfig, MapKind, NetworkReport, Observer};
 use crate::decode::Targets;
-use crate::map::{CoefficientMap, KernelChoice, KernelMap, LinearMap, search as search_kernel};
+use crate::map::{
+    CoefficientMap, KernelChoice, KernelMap, KernelReport, LinearMap, search as search_kernel,
+};
 use crate::metrics::mean;
 use crate::{Result, linalg};
 use faer::MatRef;
@@ -16,22 +20,39 @@ pub(super) struct Split {
 
 /// A map chosen and judged on the fold, not yet fitted to all samples.
 pub(super) struct Chosen {
-    /// `None`: linear.
-    kernel: Option<KernelChoice>,
-    /// The linear map fitted without the held-out samples.
+    pub pick: Pick,
+    /// The chosen map fitted without the held-out samples, as far as it was fitted.
+    pub fold: Option<Box<dyn CoefficientMap>>,
+    /// The linear map fitted without them.
     fold_linear: LinearMap,
     pub validation_rl2e: f64,
+    /// Whether the linear map does what the output space allows.
+    pub on_floor: bool,
     pub candidates: Vec<Candidate>,
+}
+
+/// Which map.
+pub(super) enum Pick {
+    Linear,
+    Kernel(Box<KernelChoice>),
+    Network(Box<NetworkChoice>),
+}
+
+/// The maps of a finished fit.
+pub(super) struct Fitted {
+    pub map: Box<dyn CoefficientMap>,
+    pub linear: LinearMap,
+    pub network: Option<NetworkReport>,
 }
 
 /// A kernel map must beat the linear one by this factor to be worth its size.
 const WORTH: f64 = 0.98;
 
-/// Samples that fit the map which held-out samples judge, at most: with more, the judgement would
-/// cost as much as the final fit. The error it finds is then a little too large.
+/// Samples that fit the kernel map which held-out samples judge, at most: with more, the judgement
+/// would cost as much as the final fit. The error it finds is then a little too large.
 const FOLD_SAMPLES: usize = 8000;
 
-/// Compares the maps that `config` allows.
+/// Compares the maps in closed form that `config` allows: the linear and the kernel one.
 pub(super) fn choose(
     coefficients: MatRef<'_, f64>,
     targets: &Targets,
@@ -55,27 +76,29 @@ pub(super) fn choose(
     // A linear map on the floor cannot be beaten: the operator is linear.
     let floor = targets.select(&split.validation).floor();
     let on_floor = linear_error * WORTH <= floor;
-    let kernel = match config.kind {
-        MapKind::Linear => None,
-        MapKind::Auto if on_floor => None,
-        MapKind::Auto | MapKind::Kernel => {
-            let found = search_kernel(
-                coefficients,
-                targets,
-                &fold_linear,
-                &split.train,
-                &split.validation,
-                &config.kernel,
-                seed,
-            );
-            match found {
-                Ok(choice) => Some(choice),
-                // Constant outputs leave nothing to weigh; the linear map still predicts them.
-                Err(_) if config.kind == MapKind::Auto => None,
-                Err(e) => return Err(e),
-            }
-        }
+    let wants_kernel = match config.kind {
+        MapKind::Linear => false,
+        MapKind::Auto | MapKind::Mlp => !on_floor,
+        MapKind::Kernel => true,
     };
+    let mut kernel = None;
+    if wants_kernel {
+        let found = search_kernel(
+            coefficients,
+            targets,
+            &fold_linear,
+            &split.train,
+            &split.validation,
+            &config.kernel,
+            seed,
+        );
+        kernel = match found {
+            Ok(choice) => Some(choice),
+            Err(e) if config.kind == MapKind::Kernel => return Err(e),
+            // Constant outputs leave nothing to weigh; the linear map still predicts them.
+            Err(_) => None,
+        };
+    }
     if let Some(choice) = &kernel {
         candidates.push(Candidate {
             name: "kernel".into(),
@@ -89,65 +112,113 @@ pub(super) fn choose(
         validation_rl2e: kernel
             .as_ref()
             .map_or(linear_error, |k| k.report.validation_rl2e),
-        kernel,
+        pick: kernel.map_or(Pick::Linear, |choice| Pick::Kernel(Box::new(choice))),
+        fold: None,
         fold_linear,
+        on_floor,
         candidates,
     })
 }
 
 impl Chosen {
-    pub(super) fn kernel_report(&self) -> Option<&crate::map::KernelReport> {
-        self.kernel.as_ref().map(|k| &k.report)
-    }
-
-    pub(super) fn kind(&self) -> &'static str {
-        if self.kernel.is_some() {
-            "kernel"
-        } else {
-            "linear"
+    pub(super) fn kernel_report(&self) -> Option<&KernelReport> {
+        match &self.pick {
+            Pick::Kernel(choice) => Some(&choice.report),
+            _ => None,
         }
     }
 
-    /// The maps as fitted without the held-out samples: chosen and linear.
-    pub(super) fn fold_maps(
-        &self,
-        coefficients: MatRef<'_, f64>,
-        targets: &Targets,
-        split: &Split,
-        seed: u64,
-    ) -> Result<(Box<dyn CoefficientMap>, LinearMap)> {
-        let train = &split.train[..split.train.len().min(FOLD_SAMPLES)];
-        let map: Box<dyn CoefficientMap> = match &self.kernel {
-            None => Box::new(self.fold_linear.clone()),
-            Some(choice) => Box::new(KernelMap::fit(
-                linalg::select_columns(coefficients, train).as_ref(),
-                &targets.select(train),
-                choice.features.clone(),
-                choice.settings.clone(),
-                seed,
-            )?),
-        };
-        Ok((map, self.fold_linear.clone()))
+    pub(super) fn kind(&self) -> &'static str {
+        match self.pick {
+            Pick::Linear => "linear",
+            Pick::Kernel(_) => "kernel",
+            Pick::Network(_) => "network",
+        }
     }
 
-    /// The maps fitted to all samples: chosen and linear.
+    /// Fits the chosen map in closed form without the held-out samples and judges it by them. The
+    /// choice of a kernel's parameters used fewer samples and found a larger error.
+    pub(super) fn judge_fold(
+        &mut self,
+        lesson: &Lesson<'_>,
+        split: &Split,
+        seed: u64,
+    ) -> Result<()> {
+        let map: Box<dyn CoefficientMap> = match &self.pick {
+            Pick::Linear => Box::new(self.fold_linear.clone()),
+            Pick::Kernel(choice) => {
+                let train = &split.train[..split.train.len().min(FOLD_SAMPLES)];
+                Box::new(KernelMap::fit(
+                    linalg::select_columns(lesson.coefficients, train).as_ref(),
+                    &lesson.targets.select(train),
+                    choice.features.clone(),
+                    choice.settings.clone(),
+                    seed,
+                )?)
+            }
+            Pick::Network(_) => return Ok(()),
+        };
+        let held = linalg::select_columns(lesson.coefficients, &split.validation);
+        let predicted = map.predict(held.as_ref());
+        let errors = (lesson.targets).relative_errors(predicted.as_ref(), &split.validation);
+        self.validation_rl2e = mean(&errors);
+        self.fold = Some(map);
+        Ok(())
+    }
+
+    /// The maps as fitted without the held-out samples: chosen, if it was fitted without them, and
+    /// linear.
+    pub(super) fn fold_maps(
+        &mut self,
+        lesson: &Lesson<'_>,
+        split: &Split,
+        seed: u64,
+    ) -> Result<(Option<&dyn CoefficientMap>, &LinearMap)> {
+        if self.fold.is_none() {
+            self.judge_fold(lesson, split, seed)?;
+        }
+        Ok((self.fold.as_deref(), &self.fold_linear))
+    }
+
+    /// The maps fitted to all samples.
     pub(super) fn fit_all(
         self,
-        coefficients: MatRef<'_, f64>,
-        targets: &Targets,
+        lesson: &Lesson<'_>,
         seed: u64,
-    ) -> Result<(Box<dyn CoefficientMap>, LinearMap)> {
+        observer: &dyn Observer,
+    ) -> Result<Fitted> {
+        let (coefficients, targets) = (lesson.coefficients, lesson.targets);
         let linear = LinearMap::fit(coefficients, targets)?;
-        let map: Box<dyn CoefficientMap> = match self.kernel {
-            None => Box::new(linear.clone()),
-            Some(choice) => Box::new(KernelMap::fit(
-                coefficients,
-                targets,
-                choice.relearn(coefficients, targets, &linear, seed)?,
-                choice.settings,
-                seed,
-            )?),
+        let mut network = None;
+        let map: Box<dyn CoefficientMap> = match self.pick {
+            Pick::Linear => Box::new(linear.clone()),
+            Pick::Kernel(choice) => {
+                observer.step("fitting the map to all training samples");
+                Box::new(KernelMap::fit(
+                    coefficients,
+                    targets,
+                    choice.relearn(coefficients, targets, &linear, seed)?,
+                    choice.settings,
+                    seed,
+                )?)
+            }
+            Pick::Network(choice) => {
+                let trained = network::train_on_all(&choice, lesson, seed, observer)?;
+                let (map, fitted) = match (trained, self.fold) {
+                    (Some((map, report)), _) => (Box::new(map) as Box<_>, Some(report)),
+                    (None, fold) => (fold.expect("trained on the fold"), None),
+                };
+                network = Some(NetworkReport {
+                    judged: choice.fold,
+                    fitted,
+                });
+                map
+            }
         };
-        Ok((map, linear))
+        Ok(Fitted {
+            map,
+            linear,
+            network,
+        })
     }
 }

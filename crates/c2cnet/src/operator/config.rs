@@ -3,7 +3,7 @@
 use crate::basis::BasisSpec;
 use crate::data::{Bounds, Symmetries};
 use crate::encode::{EncoderSpec, Transform};
-use crate::map::KernelSpec;
+use crate::map::{KernelSpec, MlpSpec};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -169,15 +169,32 @@ impl TransformChoice {
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `kind` | `auto` | which map | `auto`, `linear`, `kernel` |
+/// | `kind` | `auto` | which map | `auto`, `linear`, `kernel`, `mlp` |
 /// | `kernel` | | settings of the kernel map | see [`KernelSpec`] |
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// | `mlp` | | settings of the network | see [`MlpSpec`] |
+/// | `budget` | 2,000,000 | work that `auto` may spend on a network: samples times passes over them | 0: none |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MapConfig {
     /// Which map.
     pub kind: MapKind,
     /// Settings of the kernel map.
     pub kernel: KernelSpec,
+    /// Settings of the network.
+    pub mlp: MlpSpec,
+    /// What `auto` may spend on a network.
+    pub budget: usize,
+}
+
+impl Default for MapConfig {
+    fn default() -> Self {
+        MapConfig {
+            kind: MapKind::default(),
+            kernel: KernelSpec::default(),
+            mlp: MlpSpec::default(),
+            budget: 2_000_000,
+        }
+    }
 }
 
 /// Which coefficient map.
@@ -191,6 +208,8 @@ pub enum MapKind {
     Linear,
     /// Relevance-weighted kernel regression.
     Kernel,
+    /// A fully connected network.
+    Mlp,
 }
 
 /// Limits of the search for bases.
@@ -254,7 +273,8 @@ impl FitConfig {
                 encoder.given()?;
             }
         }
-        self.map.kernel.check()
+        self.map.kernel.check()?;
+        self.map.mlp.check()
     }
 
     /// The settings of the input field `name`.

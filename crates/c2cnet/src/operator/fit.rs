@@ -1,12 +1,15 @@
 //! From training samples to a fitted operator.
 
-use super::auto_map::{self, Chosen, Split};
+use super::auto_map::{self, Chosen, Fitted, Split};
+use super::lesson::{Lesson, OutputFrame};
 use super::model::{C2CNet, evaluate_maps, stack};
 use super::spaces::{Named, build, domain_of};
-use super::{FitConfig, FitReport, Observer, Seconds, search};
+use super::{FitConfig, FitReport, MapKind, Observer, Seconds, network, search};
 use crate::data::{Dataset, Field};
 use crate::decode::{FieldDecoder, Targets};
 use crate::encode::{FieldEncoder, Transform};
+use crate::map::mlp::Recipe;
+use crate::map::{CoefficientMap, LinearMap};
 use crate::{Error, Result, linalg};
 use faer::Mat;
 use rand::SeedableRng;
@@ -107,7 +110,7 @@ pub fn fit(
             best = Some((chosen, inputs, coefficients));
         }
     }
-    let Some((chosen, inputs, coefficients)) = best else {
+    let Some((mut chosen, inputs, coefficients)) = best else {
         return Err(refused.expect("a candidate is chosen or refused"));
     };
     for (name, encoder) in &inputs {
@@ -122,37 +125,68 @@ pub fn fit(
             },
         ));
     }
+
+    let frame = OutputFrame::new(
+        &outputs,
+        &train.outputs,
+        &config.map.mlp,
+        config.withhold,
+        config.seed,
+    )?;
+    let lesson = Lesson {
+        coefficients: coefficients.as_ref(),
+        targets: &targets,
+        outputs: &frame,
+    };
+    let clock = Instant::now();
+    let known = chosen.candidates.len();
+    network::consider(
+        &mut chosen,
+        &lesson,
+        &split,
+        &config.map,
+        config.seed,
+        observer,
+    )?;
+    candidates.extend(chosen.candidates.drain(known..));
     choices.push(explain(&chosen, &candidates));
 
     check_cancelled(observer)?;
-    let clock = Instant::now();
     observer.step("judging on held-out samples");
     let kernel = chosen.kernel_report().cloned();
-    let (fold_map, fold_linear) =
-        chosen.fold_maps(coefficients.as_ref(), &targets, &split, config.seed)?;
     let held = linalg::select_columns(coefficients.as_ref(), &split.validation);
     let held_outputs: Vec<(String, Field)> = train
         .outputs
         .iter()
         .map(|(name, field)| (name.clone(), field.select(&split.validation)))
         .collect();
-    let validation = evaluate_maps(
-        &outputs,
-        fold_map.as_ref(),
-        &fold_linear,
-        held.as_ref(),
-        &held_outputs,
-    )?;
-    observer.step("fitting the map to all training samples");
-    let (map, linear) = chosen.fit_all(coefficients.as_ref(), &targets, config.seed)?;
+    let judge = |map: &dyn CoefficientMap, linear: &LinearMap| {
+        evaluate_maps(&outputs, map, linear, held.as_ref(), &held_outputs)
+    };
+    let judged = match chosen.fold_maps(&lesson, &split, config.seed)? {
+        (Some(map), linear) => Some(judge(map, linear)?),
+        (None, _) => None,
+    };
+    let Fitted {
+        map,
+        linear,
+        network,
+    } = chosen.fit_all(&lesson, config.seed, observer)?;
     seconds.training += clock.elapsed().as_secs_f64();
+    let held_out = judged.is_some();
+    let validation = match judged {
+        Some(judged) => judged,
+        None => judge(map.as_ref(), &linear)?,
+    };
     seconds.total = begin.elapsed().as_secs_f64();
 
     let report = FitReport {
         validation,
+        held_out,
         choices,
         candidates,
         kernel,
+        network,
         n_train: train.samples(),
         seconds,
     };
@@ -162,6 +196,7 @@ pub fn fit(
         "data": { "fingerprint": data.fingerprint(), "n_train": originals, "meta": data.meta },
         "choices": report.choices,
         "validation": report.validation,
+        "held_out": report.held_out,
     });
     let model = C2CNet {
         inputs,
@@ -317,6 +352,10 @@ pub(super) fn transform_candidates(train: &Dataset, config: &FitConfig) -> Vec<V
             .collect()
     };
     let plain = with(&|_| Transform::None);
+    // As printed: raw coefficients.
+    if config.map.kind == MapKind::Mlp && config.map.mlp.recipe == Recipe::Paper {
+        return vec![plain];
+    }
     let logged = with(&|field| {
         if field.minimum() > 0.0 {
             Transform::Log

@@ -4,7 +4,9 @@ mod auto_map;
 mod candidates;
 mod config;
 mod fit;
+mod lesson;
 mod model;
+mod network;
 mod ranking;
 mod report;
 mod search;
@@ -16,4 +18,6 @@ pub use config::{
 };
 pub use fit::fit;
 pub use model::C2CNet;
-pub use report::{Candidate, EvaluationReport, FitReport, Observer, Seconds, Silent};
+pub use report::{
+    Candidate, EvaluationReport, FitReport, NetworkReport, Observer, Seconds, Silent,
+};

@@ -88,7 +88,9 @@ pub(super) fn rank(
             };
             best = best.min(error);
             // Done, stuck, or hopelessly behind another family.
-            if best < 0.1 * negligible || without_gain == 2 || (size >= 64 && error > HOPELESS * rival)
+            if best < 0.1 * negligible
+                || without_gain == 2
+                || (size >= 64 && error > HOPELESS * rival)
             {
                 break;
             }

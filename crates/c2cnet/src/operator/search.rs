@@ -186,6 +186,7 @@ impl Judge {
                     passes: config.map.kernel.passes.min(1),
                     ..config.map.kernel.clone()
                 },
+                ..config.map.clone()
             },
             seed: config.seed,
         };

@@ -11,7 +11,6 @@ use super::train::{Metric, Plan, TrainingObserver, train};
 use super::{MlpMap, Precision};
 use crate::decode::Targets;
 use crate::map::{CoefficientMap, LinearMap};
-use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::Serialize;
@@ -102,7 +101,7 @@ impl MlpMap {
     /// Trains a map on the samples `train`; `validation` (none, or samples that are part of no
     /// fit) is for early stopping and for the report.
     ///
-    /// `resume` is a checkpoint of the same run: training goes on from it to the same bits.
+    /// Where the observer has a checkpoint of the same run, training goes on from it to the same bits.
     ///
     /// # Errors
     /// If settings or data cannot be used, training diverges, or the observer asks to stop
@@ -114,17 +113,12 @@ impl MlpMap {
         spec: &MlpSpec,
         seed: u64,
         observer: &dyn TrainingObserver,
-        resume: Option<&Archive>,
     ) -> Result<(Self, TrainingReport)> {
         spec.check()?;
         data.check(train, validation)?;
         match spec.precision {
-            Precision::F32 => {
-                fit_with::<f32>(data, train, validation, spec, seed, observer, resume)
-            }
-            Precision::F64 => {
-                fit_with::<f64>(data, train, validation, spec, seed, observer, resume)
-            }
+            Precision::F32 => fit_with::<f32>(data, train, validation, spec, seed, observer),
+            Precision::F64 => fit_with::<f64>(data, train, validation, spec, seed, observer),
         }
     }
 }
@@ -136,7 +130,6 @@ fn fit_with<T: Scalar>(
     spec: &MlpSpec,
     seed: u64,
     observer: &dyn TrainingObserver,
-    resume: Option<&Archive>,
 ) -> Result<(MlpMap, TrainingReport)> {
     let begin = Instant::now();
     let Frames {
@@ -176,8 +169,8 @@ fn fit_with<T: Scalar>(
     let network = Network::new(widths, spec.activation)?;
     let plan = spec.plan(train_on.len(), seed);
     let mark = mark(data, train_on, validation, &network, spec, &plan);
-    let mut state = match resume {
-        Some(archive) => State::load(archive, &network, &plan, &mark)?,
+    let mut state = match observer.resume(&mark)? {
+        Some(archive) => State::load(&archive, &network, &plan, &mark)?,
         None => State::new(network.initialise::<T>(seed), &plan),
     };
     train(

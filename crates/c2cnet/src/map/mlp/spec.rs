@@ -238,6 +238,51 @@ impl MlpSpec {
         Ok(())
     }
 
+    /// Whether a stage has a loss that weighs points.
+    pub fn weighs_points(&self) -> bool {
+        let weighs = |loss: &Loss| matches!(loss, Loss::Band { .. } | Loss::Weighted { .. });
+        weighs(&self.loss)
+            || self
+                .stages
+                .iter()
+                .any(|s| s.loss.as_ref().is_some_and(weighs))
+    }
+
+    /// The same with at most `budget` samples times passes, for so many training samples.
+    pub fn within(&self, samples: usize, budget: usize) -> Self {
+        let work: usize = self
+            .stage_lengths(samples)
+            .map(|(n, batch)| n * batch)
+            .sum();
+        if work <= budget {
+            return self.clone();
+        }
+        self.scaled(samples, budget as f64 / work as f64)
+    }
+
+    /// The same with so many times fewer steps.
+    pub fn shortened(&self, times: usize, samples: usize) -> Self {
+        self.scaled(samples, 1.0 / times as f64)
+    }
+
+    /// Steps and samples a step of each stage.
+    fn stage_lengths(&self, samples: usize) -> impl Iterator<Item = (usize, usize)> {
+        let stages = self.plan(samples, 0).stages.into_iter();
+        stages.map(move |s| (s.steps, s.batch.unwrap_or(samples).min(samples)))
+    }
+
+    fn scaled(&self, samples: usize, factor: f64) -> Self {
+        let mut spec = self.clone();
+        let mut steps = self
+            .stage_lengths(samples)
+            .map(|(steps, _)| ((steps as f64 * factor).ceil() as usize).max(1));
+        (spec.steps, spec.epochs) = (steps.next(), None);
+        for (stage, steps) in spec.stages.iter_mut().zip(steps) {
+            (stage.steps, stage.epochs) = (Some(steps), None);
+        }
+        spec
+    }
+
     /// Widths of the hidden layers.
     pub fn hidden(&self) -> Vec<usize> {
         self.hidden.clone().unwrap_or_else(|| match self.recipe {

@@ -112,12 +112,21 @@ pub trait TrainingObserver: Sync {
         None
     }
 
-    /// Takes all that is needed to go on from here.
+    /// Takes all that is needed to go on from here; `mark` tells the run from any other with other
+    /// data or settings.
     ///
     /// # Errors
     /// What is returned ends training.
-    fn checkpoint(&self, _: &Archive) -> Result<()> {
+    fn checkpoint(&self, _mark: &str, _: &Archive) -> Result<()> {
         Ok(())
+    }
+
+    /// The last checkpoint of the run `mark`, if training is to go on from it.
+    ///
+    /// # Errors
+    /// What is returned ends training before it begins.
+    fn resume(&self, _mark: &str) -> Result<Option<Archive>> {
+        Ok(None)
     }
 }
 
@@ -156,11 +165,11 @@ pub(super) fn train<T: Scalar>(
         };
         while state.cursor.step < stage.steps && !state.cursor.over {
             if observer.cancelled() {
-                observer.checkpoint(&state.save(mark))?;
+                observer.checkpoint(mark, &state.save(mark))?;
                 return Err(Error::Interrupted);
             }
             if clock.checkpoint_due() {
-                observer.checkpoint(&state.save(mark))?;
+                observer.checkpoint(mark, &state.save(mark))?;
             }
             let (loss, rate) = run.step(state)?;
             let recorded = run.record(state, rate);
@@ -176,6 +185,10 @@ pub(super) fn train<T: Scalar>(
             }
         }
         state.finish_stage();
+    }
+    // A fit may train several networks; what is done need not be done again.
+    if observer.checkpoint_every().is_some() {
+        observer.checkpoint(mark, &state.save(mark))?;
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ fn split(problem: &Problem) -> (Vec<usize>, Vec<usize>) {
 
 fn fit(problem: &Problem, spec: &MlpSpec) -> Result<(MlpMap, TrainingReport)> {
     let (train, held) = split(problem);
-    MlpMap::fit(&data(problem), &train, &held, spec, 3, &Unwatched, None)
+    MlpMap::fit(&data(problem), &train, &held, spec, 3, &Unwatched)
 }
 
 /// Mini-batches and the whole batch, two stages, with a moving average.
@@ -95,12 +95,21 @@ impl TrainingObserver for Stop {
         self.seen.fetch_add(1, Ordering::Relaxed) == self.after
     }
 
-    fn checkpoint(&self, archive: &Archive) -> Result<()> {
+    fn checkpoint(&self, _: &str, archive: &Archive) -> Result<()> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoint");
         archive.write(&path)?;
         *self.kept.lock().unwrap() = Some(Archive::read(&path)?);
         Ok(())
+    }
+}
+
+/// Goes on from a checkpoint, whatever run it belongs to.
+struct GoOn<'a>(&'a Archive);
+
+impl TrainingObserver for GoOn<'_> {
+    fn resume(&self, _: &str) -> Result<Option<Archive>> {
+        Ok(Some(self.0.clone()))
     }
 }
 
@@ -123,12 +132,10 @@ fn a_resumed_run_ends_at_the_same_bits() {
                     kept: Mutex::new(None),
                 };
                 let d = data(&problem);
-                let stopped = MlpMap::fit(&d, &train, &held, &spec, 3, &stop, None);
+                let stopped = MlpMap::fit(&d, &train, &held, &spec, 3, &stop);
                 assert!(matches!(stopped, Err(Error::Interrupted)));
                 let checkpoint = stop.kept.into_inner().unwrap().unwrap();
-                let resumed =
-                    MlpMap::fit(&d, &train, &held, &spec, 3, &Unwatched, Some(&checkpoint))
-                        .unwrap();
+                let resumed = MlpMap::fit(&d, &train, &held, &spec, 3, &GoOn(&checkpoint)).unwrap();
                 assert_eq!(
                     bits(&whole),
                     bits(&resumed.0),
@@ -138,20 +145,12 @@ fn a_resumed_run_ends_at_the_same_bits() {
                 assert_eq!(resumed.1.steps, 60);
 
                 // Other settings, other data or no checkpoint are refused.
-                let other = MlpMap::fit(&d, &train, &held, &spec, 4, &Unwatched, Some(&checkpoint));
+                let other = MlpMap::fit(&d, &train, &held, &spec, 4, &GoOn(&checkpoint));
                 assert!(matches!(other, Err(Error::Data(_))));
-                let fewer = MlpMap::fit(
-                    &d,
-                    &train[1..],
-                    &held,
-                    &spec,
-                    3,
-                    &Unwatched,
-                    Some(&checkpoint),
-                );
+                let fewer = MlpMap::fit(&d, &train[1..], &held, &spec, 3, &GoOn(&checkpoint));
                 assert!(matches!(fewer, Err(Error::Data(_))));
                 let nothing = Archive::default();
-                let none = MlpMap::fit(&d, &train, &held, &spec, 3, &Unwatched, Some(&nothing));
+                let none = MlpMap::fit(&d, &train, &held, &spec, 3, &GoOn(&nothing));
                 assert!(matches!(none, Err(Error::Data(_))));
             }
         }
@@ -275,7 +274,7 @@ fn samples_with_points_of_their_own() {
             steps: Some(steps),
             ..MlpSpec::recipe(recipe)
         };
-        let (map, report) = MlpMap::fit(&data, &train, &held, &spec, 3, &Unwatched, None).unwrap();
+        let (map, report) = MlpMap::fit(&data, &train, &held, &spec, 3, &Unwatched).unwrap();
         // At all points, not only at its own.
         let predicted = map.predict(problem.a.as_ref().subcols(held[0], held.len()));
         let errors = problem.targets.relative_errors(predicted.as_ref(), &held);
@@ -329,7 +328,7 @@ fn unfit_data_is_refused() {
     let problem = Problem::new(6, 9, 50, 30);
     let all: Vec<usize> = (0..30).collect();
     let try_fit = |data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec| {
-        MlpMap::fit(data, train, &[], spec, 3, &Unwatched, None).is_err()
+        MlpMap::fit(data, train, &[], spec, 3, &Unwatched).is_err()
     };
     let spec = MlpSpec {
         steps: Some(1),

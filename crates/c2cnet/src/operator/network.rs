@@ -1,0 +1,132 @@
+//! Networks among the coefficient maps: whether to train one, on what, and for how long.
+
+use super::auto_map::{Chosen, Pick, Split};
+use super::lesson::Lesson;
+use super::{Candidate, MapConfig, MapKind, Observer};
+use crate::map::mlp::{MlpMap, MlpSpec, Recipe, TrainingReport};
+use crate::metrics::mean;
+use crate::{Result, linalg};
+
+/// A short training with this part of the steps tells whether the whole is worth its time.
+const PROBE: usize = 8;
+
+/// The whole training lowers the error of the short one by about this factor, seldom by more: what
+/// is further behind than that is left.
+const HOPE: f64 = 4.0;
+
+/// A network that is to be trained, or was.
+pub(super) struct NetworkChoice {
+    pub spec: MlpSpec,
+    /// Trained without the held-out samples; `None` where the recipe wants all of them.
+    pub fold: Option<TrainingReport>,
+}
+
+impl NetworkChoice {
+    /// Whether the held-out samples decide when training ends, so that they cannot train as well.
+    fn stops_by_held_out_samples(&self) -> bool {
+        self.spec.patience.is_some() || self.spec.keep_best
+    }
+}
+
+/// Trains a network beside the map that was chosen in closed form, if the settings ask for one or
+/// leave the choice open, and takes its place where it is better.
+pub(super) fn consider(
+    chosen: &mut Chosen,
+    lesson: &Lesson<'_>,
+    split: &Split,
+    config: &MapConfig,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let spec = match config.kind {
+        MapKind::Linear | MapKind::Kernel => return Ok(()),
+        MapKind::Auto if chosen.on_floor => return Ok(()),
+        MapKind::Mlp => config.mlp.clone(),
+        MapKind::Auto => config.mlp.within(split.train.len(), config.budget),
+    };
+    if config.kind == MapKind::Mlp && spec.recipe == Recipe::Paper {
+        chosen.pick = Pick::Network(Box::new(NetworkChoice { spec, fold: None }));
+        chosen.fold = None;
+        return Ok(());
+    }
+    let mut text = String::new();
+    if config.kind == MapKind::Auto {
+        // Not before the closed form had its say on as many samples.
+        chosen.judge_fold(lesson, split, seed)?;
+        observer.step("training a network for a short while");
+        let short = spec.shortened(PROBE, split.train.len());
+        let (error, _, report) = train_fold(lesson, split, &short, seed, observer)?;
+        if error > HOPE * chosen.validation_rl2e {
+            chosen.candidates.push(Candidate {
+                name: format!("network after 1/{PROBE} of its steps"),
+                validation_rl2e: error,
+            });
+            return Ok(());
+        }
+        text = format!(", about {:.0} s", report.seconds * PROBE as f64);
+    }
+    observer.step(&format!(
+        "training a network on {} of {} samples{text}",
+        split.train.len(),
+        lesson.coefficients.ncols()
+    ));
+    let (error, map, report) = train_fold(lesson, split, &spec, seed, observer)?;
+    chosen.candidates.push(Candidate {
+        name: "network".into(),
+        validation_rl2e: error,
+    });
+    if config.kind == MapKind::Mlp || error < chosen.validation_rl2e {
+        chosen.pick = Pick::Network(Box::new(NetworkChoice {
+            spec,
+            fold: Some(report),
+        }));
+        chosen.fold = Some(Box::new(map));
+        chosen.validation_rl2e = error;
+    }
+    Ok(())
+}
+
+fn train_fold(
+    lesson: &Lesson<'_>,
+    split: &Split,
+    spec: &MlpSpec,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<(f64, MlpMap, TrainingReport)> {
+    let (map, report) = MlpMap::fit(
+        &lesson.for_network(),
+        &split.train,
+        &split.validation,
+        spec,
+        seed,
+        observer,
+    )?;
+    let held = linalg::select_columns(lesson.coefficients, &split.validation);
+    let predicted = crate::map::CoefficientMap::predict(&map, held.as_ref());
+    let errors = (lesson.targets).relative_errors(predicted.as_ref(), &split.validation);
+    Ok((mean(&errors), map, report))
+}
+
+/// The network of the final model: trained on all samples, unless the held-out ones ended its
+/// training. `None`: the one that was trained on the fold stays.
+pub(super) fn train_on_all(
+    choice: &NetworkChoice,
+    lesson: &Lesson<'_>,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Option<(MlpMap, TrainingReport)>> {
+    if choice.fold.is_some() && choice.stops_by_held_out_samples() {
+        return Ok(None);
+    }
+    let all: Vec<usize> = (0..lesson.coefficients.ncols()).collect();
+    let text = match &choice.fold {
+        Some(fold) => format!(
+            ", about {:.0} s",
+            fold.seconds * all.len() as f64 / fold.samples.0 as f64
+        ),
+        None => String::new(),
+    };
+    observer.step(&format!("training the network on all samples{text}"));
+    let data = lesson.for_network();
+    MlpMap::fit(&data, &all, &[], &choice.spec, seed, observer).map(Some)
+}
