@@ -98,7 +98,11 @@ impl<'a, T: Scalar> Engine<'a, T> {
         shards: usize,
     ) -> Result<Self> {
         let fold = match &samples.objective.factor {
-            Factor::Shared(r) if folding_pays(network, r, largest) => Some(Fold::new(network, r)),
+            Factor::Shared(r)
+                if samples.objective.may_fold && folding_pays(network, r, largest) =>
+            {
+                Some(Fold::new(network, r))
+            }
             _ => None,
         };
         let compared = match &fold {

@@ -23,6 +23,8 @@ pub(super) enum Factor<T> {
 #[derive(Debug, Clone)]
 pub(super) struct Objective<T> {
     pub(super) factor: Factor<T>,
+    /// Whether a shared factor may be folded into the last layer where that costs less.
+    pub(super) may_fold: bool,
     /// Coordinates, one column a sample; with per-sample factors as many leading rows as those.
     pub(super) targets: Mat<T>,
     /// $s$: errors in coordinates are this times errors of outputs.
@@ -256,6 +258,7 @@ impl<T: Scalar> Objective<T> {
                 targets *= faer::Scale(1.0 / frame.scale);
                 Objective {
                     factor: factor.map_or(Factor::None, |r| Factor::Shared(cast(r))),
+                    may_fold: true,
                     targets: cast(targets.as_ref()),
                     scale: frame.scale,
                     outside_squared: indices
@@ -301,6 +304,7 @@ impl<T: Scalar> Objective<T> {
         };
         Objective {
             factor: Factor::PerSample(factors),
+            may_fold: false,
             targets,
             scale: s,
             outside_squared: pick(&|t| t.outside_squared),

@@ -40,13 +40,14 @@ fn both_ways(problem: &Problem, hidden: &[usize], steps: usize) -> [Vec<f64>; 2]
     let network = Network::new(widths, spec.activation).unwrap();
     [(direct, &problem.psi), (reduced, &problem.r)].map(|(data, factor)| {
         let factor_ref = Some(factor.as_ref());
-        let objective = Objective::new(&data, &all, &Frame::IDENTITY, factor_ref);
+        let mut objective = Objective::new(&data, &all, &Frame::IDENTITY, factor_ref);
+        // The long way multiplies every sample by Psi.
+        objective.may_fold = factor.nrows() == functions;
         let samples = Samples::<f64>::new(problem.a.as_ref(), objective);
         let plan = spec.plan(n, 5);
-        if factor.nrows() == functions {
-            let engine = Engine::new(&network, &samples, &plan.stages[0].loss, n, 4).unwrap();
-            assert!(engine.folds());
-        }
+        let engine = Engine::new(&network, &samples, &plan.stages[0].loss, n, 4).unwrap();
+        assert_eq!(engine.folds(), factor.nrows() == functions);
+        drop(engine);
         let mut state = State::new(network.initialise(5), &plan);
         train(&network, &plan, &samples, None, &mut state, &Unwatched, "").unwrap();
         state.cursor.history.iter().map(|m| m.loss).collect()
