@@ -77,8 +77,9 @@ pub(super) fn choose(
     let floor = targets.select(&split.validation).floor();
     let on_floor = linear_error * WORTH <= floor;
     let wants_kernel = match config.kind {
-        MapKind::Linear => false,
-        MapKind::Auto | MapKind::Mlp => !on_floor,
+        // The linear map alone decides about transforms where the settings want a network.
+        MapKind::Linear | MapKind::Mlp => false,
+        MapKind::Auto => !on_floor,
         MapKind::Kernel => true,
     };
     let mut kernel = None;

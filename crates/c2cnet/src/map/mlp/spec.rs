@@ -53,20 +53,20 @@ pub enum Whole {
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `recipe` | `fast` | the set of defaults | `fast`, `paper` |
-/// | `hidden` | [400, 400] / [400, 400, 400] | widths of hidden layers | positive, up to 16 layers |
+/// | `hidden` | [300, 300, 300] / [400, 400, 400] | widths of hidden layers | positive, up to 16 layers |
 /// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
 /// | `loss` | relative | what is minimised | [`Loss`] |
 /// | `optimiser` | `adamw`, decay 1e-4 / `adam` | the rule of a step | [`Optimiser`] |
 /// | `schedule` | `cosine` / `paper` | how the rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
-/// | `rate` | 2e-3 / 1e-2 | its peak | positive |
-/// | `steps` | 6,000 / 30,000 | steps of the first stage | positive |
+/// | `rate` | 3e-3 / 1e-2 | its peak | positive |
+/// | `steps` | 6,000, or 40 passes if those are more / 30,000 | steps of the first stage | positive |
 /// | `epochs` | - | passes over the samples, instead of `steps` | positive |
 /// | `batch` | 128 / `full` | samples a step | positive, `full` |
 /// | `precision` | `f32` | of training; predictions are in `f64` | `f32`, `f64` |
 /// | `shards` | 4 | parts of a batch that run beside each other; part of the result's bits | 1 to 256 |
 /// | `clip` | - | the largest norm of a gradient | positive |
 /// | `ema` | - | decay of a moving average of the weights, used in their place | 0 to 1, excluded |
-/// | `residual` | false | learn what the linear map leaves (`fast`) | |
+/// | `residual` | true | learn what the linear map leaves (`fast`) | |
 /// | `patience` | - | evaluations without progress that end a stage | positive |
 /// | `keep_best` | false | end a stage at its best evaluation | |
 /// | `evaluations` | 100 | how often a stage is evaluated and recorded | positive |
@@ -157,7 +157,7 @@ impl Default for MlpSpec {
             shards: 4,
             clip: None,
             ema: None,
-            residual: false,
+            residual: true,
             patience: None,
             keep_best: false,
             evaluations: 100,
@@ -286,7 +286,7 @@ impl MlpSpec {
     /// Widths of the hidden layers.
     pub fn hidden(&self) -> Vec<usize> {
         self.hidden.clone().unwrap_or_else(|| match self.recipe {
-            Recipe::Fast => vec![400, 400],
+            Recipe::Fast => vec![300, 300, 300],
             Recipe::Paper => vec![400, 400, 400],
         })
     }
@@ -315,8 +315,8 @@ impl MlpSpec {
                 loss: self.loss,
                 optimiser: adamw,
                 schedule: Schedule::Cosine,
-                rate: 2e-3,
-                steps: 6_000,
+                rate: 3e-3,
+                steps: (40 * samples).div_ceil(128).max(6_000),
                 batch: Some(128),
             },
             Recipe::Paper => Stage {
