@@ -1,6 +1,6 @@
 //! What is going on, for someone who waits at a terminal.
 
-use crate::{interrupt, output};
+use crate::interrupt;
 use c2cnet::map::mlp::{self, TrainingObserver};
 use c2cnet::operator::Observer;
 use c2cnet_problems::Watcher;
@@ -63,12 +63,11 @@ impl Observer for Progress {
 
 impl TrainingObserver for Progress {
     fn progress(&self, now: &mlp::Progress<'_>) {
-        let mut text = format!("loss {}", output::error(now.loss));
+        let mut text = format!("loss {:.2e}", now.loss);
         if let Some(v) = now.metric.and_then(|m| m.validation_rl2e) {
-            text += &format!(" held out {}", output::error(v));
+            text += &format!(" held out {v:.2e}");
         }
-        self.0
-            .set_prefix(format!("{text} rate {}", output::error(now.rate)));
+        self.0.set_prefix(format!("{text} rate {:.1e}", now.rate));
         self.count(TRAINING, now.step, now.steps);
     }
 

@@ -43,10 +43,14 @@ impl Checkpoints {
         if !path.exists() {
             return Ok(None);
         }
-        let archive = Archive::read(&path)?;
-        match archive.document["mark"].as_str() == Some(mark) {
-            true => Ok(Some(archive)),
-            false => Err(Error::format(path, "not the checkpoint that its name says")),
+        let archive = match Archive::read(&path) {
+            // Its words are about models.
+            Err(Error::Format { .. }) => None,
+            read => Some(read?),
+        };
+        match archive.filter(|a| a.document["mark"].as_str() == Some(mark)) {
+            Some(archive) => Ok(Some(archive)),
+            None => Err(Error::format(path, "the checkpoint is damaged")),
         }
     }
 

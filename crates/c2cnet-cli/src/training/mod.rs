@@ -148,8 +148,7 @@ impl Training {
                 None
             }
             Err(e) => {
-                self.progress
-                    .note(format!("{e}\n  {name}: starting over without it"));
+                self.progress.note(format!("{e}; {name}: starting over"));
                 None
             }
         }
