@@ -34,6 +34,8 @@ def main():
     parser.add_argument("--command", default=ROOT / "target/release/c2cnet")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--steps", type=int, default=12000, help="of each of the two networks")
+    parser.add_argument("--map", default="mlp", choices=["mlp", "auto"])
+    parser.add_argument("--recipe", default="fast", choices=["fast", "paper"])
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     rng = random.Random(args.seed)
@@ -51,8 +53,11 @@ def main():
 
         def fit(model, *more):
             return [
-                "fit", "data.npz", "-o", model, *BASES, "--map", "mlp", "--checkpoint-every", "0.1",
-                "--set", f"map.mlp.steps={args.steps}", "--set", "map.mlp.hidden=[64, 64]", *more,
+                "fit", "data.npz", "-o", model, *BASES, "--checkpoint-every", "0.1",
+                "--map", args.map, "--recipe", args.recipe,
+                "--set", f"map.mlp.steps={args.steps}", "--set", "map.mlp.hidden=[64, 64]",
+                # A poor kernel: `auto` is to train all of its networks.
+                "--set", "map.budget=4000000", "--set", "map.kernel.nugget=1.0", *more,
             ]  # fmt: skip
 
         def read(file):
@@ -71,9 +76,10 @@ def main():
         model, kept = folder / "model.c2c", folder / "model.c2c.training"
         kills = finished = came_far = 0
         model.write_bytes(old)
-        while kills < args.kills or kept.exists():
+        over = False
+        while kills < args.kills or not over:
             last = kills >= args.kills
-            pause = rng.uniform(0, seconds / 4)
+            pause = rng.uniform(0, seconds / 3)
             words = fit("model.c2c", "--resume", "--metrics", "model.jsonl")
             process = subprocess.Popen(
                 command(*words), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -93,7 +99,7 @@ def main():
             run("inspect", "model.c2c")
             over = process.returncode == 0
             print(
-                f"{'finished' if over else f'kill {kills:2}'} after {pause:5.2f} s: "
+                f"{'finished' if over else f'kill {kills:2} after {pause:.2f} s'}: "
                 f"model {'new' if now == new else 'old'}, went on from {', '.join(went_on) or '-'}"
             )
             if over:
