@@ -84,7 +84,7 @@ enum MapFlag {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum RecipeFlag {
-    /// Principal coordinates, mini-batches: a tenth of the time.
+    /// Principal coordinates, mini-batches, a schedule that ends.
     Fast,
     /// As in the paper: raw coefficients, 30,000 steps with all samples.
     Paper,

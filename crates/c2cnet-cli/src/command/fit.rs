@@ -190,7 +190,7 @@ fn say_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
 
 fn say_network(network: &NetworkReport) -> c2cnet::Result<()> {
     let trainings = [
-        (&network.judged, " to be judged by the others"),
+        (&network.judged, " to be judged by the rest"),
         (&network.fitted, ""),
     ];
     let mut known = false;

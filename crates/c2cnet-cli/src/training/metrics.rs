@@ -70,3 +70,35 @@ pub fn read(path: &Path) -> Result<Vec<Record>> {
     }
     Ok(records)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_being_written_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.jsonl");
+        let record = Record {
+            training: 1,
+            name: "training".into(),
+            metric: Metric {
+                stage: 0,
+                step: 3,
+                loss: 0.1 + 0.2,
+                train_rl2e: 1e-300,
+                validation_loss: None,
+                validation_rl2e: Some(1.0 / 3.0),
+                rate: 1e-3,
+                gradient_norm: 2.0,
+            },
+        };
+        let mut file = MetricsFile::create(&path).unwrap();
+        assert!(read(&path).is_err());
+        file.add(&record).unwrap();
+        file.file.write_all(b"{\"training\":1,\"na").unwrap();
+        assert_eq!(read(&path).unwrap(), [record]);
+        file.file.write_all(b"\n").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("line 2"));
+    }
+}
