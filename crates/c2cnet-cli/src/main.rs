@@ -12,6 +12,7 @@ mod output_path;
 mod picture;
 mod progress;
 mod settings;
+mod training;
 
 use clap::Parser;
 use std::num::NonZeroUsize;

@@ -25,10 +25,8 @@ pub fn check(path: &Path) -> Result<()> {
             io::Error::new(io::ErrorKind::NotFound, reason),
         ));
     }
-    // The only sure test is the real thing; the file goes at once.
-    tempfile::Builder::new()
-        .prefix(".c2cnet-")
-        .tempfile_in(folder)
+    // The only sure test is the real thing; a file without a name goes even if the process is killed.
+    tempfile::tempfile_in(folder)
         .map(drop)
         .map_err(|e| Error::io(path, e))
 }

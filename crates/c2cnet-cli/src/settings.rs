@@ -43,9 +43,13 @@ pub struct FitFlags {
     #[arg(long)]
     seed: Option<u64>,
 
-    /// The coefficient map [default: auto, the better one on held-out samples].
+    /// The coefficient map [default: auto].
     #[arg(long, value_enum)]
     map: Option<MapFlag>,
+
+    /// The defaults of the network, where one is trained [default: fast].
+    #[arg(long, value_enum)]
+    recipe: Option<RecipeFlag>,
 
     /// The input's basis as an inline TOML table [default: searched for].
     #[arg(long, value_name = "TOML")]
@@ -68,9 +72,22 @@ pub struct FitFlags {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum MapFlag {
+    /// The best of the others on held-out samples.
     Auto,
+    /// Ridge regression.
     Linear,
+    /// Kernel regression.
     Kernel,
+    /// A neural network.
+    Mlp,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RecipeFlag {
+    /// Principal coordinates, mini-batches, a schedule that ends.
+    Fast,
+    /// As in the paper: raw coefficients, 30,000 steps with all samples.
+    Paper,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -111,6 +128,9 @@ impl FitFlags {
         }
         if let Some(map) = self.map {
             set("map.kind", Value::String(name(map)));
+        }
+        if let Some(recipe) = self.recipe {
+            set("map.mlp.recipe", Value::String(name(recipe)));
         }
         if let Some(part) = self.withhold {
             set("withhold", Value::Float(part));
@@ -224,6 +244,7 @@ mod tests {
             },
             seed: None,
             map: None,
+            recipe: None,
             input_basis: None,
             output_basis: None,
             withhold: None,

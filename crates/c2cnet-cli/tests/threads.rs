@@ -52,7 +52,7 @@ fn an_interrupted_fit_exits_with_130_and_leaves_nothing() {
         "points=600",
     ]);
     let mut child = folder
-        .command(&["fit", "data.npz", "-o", "model.c2c"])
+        .command(&["fit", "data.npz", "-o", "model.c2c", "--map", "kernel"])
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();

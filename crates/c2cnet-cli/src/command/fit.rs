@@ -4,11 +4,14 @@ use super::report;
 use crate::output::{self, counted, say};
 use crate::progress::Progress;
 use crate::settings::FitFlags;
+use crate::training::{MetricsFile, Training};
 use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
-use c2cnet::operator::{FitReport, fit};
-use serde_json::json;
+use c2cnet::map::mlp::TrainingReport;
+use c2cnet::operator::{FitReport, NetworkReport, fit};
+use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::time::Duration;
 
 const AFTER_HELP: &str = "\
 DATA is an .npz file, as np.savez writes it, with
@@ -24,6 +27,9 @@ Examples:
       --input-basis 'family=\"random-features\", functions=256, partitions=[16]' \\
       --output-basis 'family=\"fourier\", kind=\"sine\", functions=128'
   c2cnet fit data.npz -o model.c2c --config fit.toml --set input.basis.functions=512
+  c2cnet fit data.npz -o model.c2c --map mlp --recipe paper --metrics metrics.jsonl
+  c2cnet fit data.npz -o model.c2c --map mlp --recipe paper --metrics metrics.jsonl --resume
+  c2cnet plot metrics.jsonl -o loss.svg
 
 fit.toml may hold what the flags say and more:
   seed = 3
@@ -33,10 +39,19 @@ fit.toml may hold what the flags say and more:
   basis = { family = \"random-features\", functions = 256, partitions = [16] }
   encoder = { method = \"svd\", relative_cut = 1e-8 }
   [map]
-  kind = \"kernel\"
+  kind = \"mlp\"
+  mlp = { recipe = \"paper\", hidden = [400, 400, 400] }
+or, where `auto` chooses among linear, kernel and mlp, what it may spend on a network, in
+samples times passes over them:
+  [map]
+  budget = 1000000
 
-Errors shown are on training samples that were held out; the samples after n_train are not
-looked at.";
+A network that is being trained has checkpoints in the folder MODEL.training: every half minute,
+on Ctrl-C, and at its end. The same command with --resume goes on from there to the same model, bit
+for bit, as without a break. The folder goes when the model is written.
+
+Errors shown are on training samples that were held out, unless the recipe `paper` trains on all
+of them; the samples after n_train are not looked at.";
 
 /// Fit a model to the training samples of a data file.
 ///
@@ -55,19 +70,52 @@ pub struct Args {
     #[command(flatten)]
     settings: FitFlags,
 
+    /// Go on from the checkpoints of a fit that was interrupted.
+    #[arg(long)]
+    resume: bool,
+
+    /// Seconds between checkpoints of a network.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    checkpoint_every: f64,
+
+    /// Write the course of training as one JSON object a line; `c2cnet plot` draws it.
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
 
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        // A year is as good as never, and its milliseconds can be counted.
+        Ok(v) if (0.0..=3.2e7).contains(&v) => Ok(v),
+        _ => Err("give seconds, 0 or more (0: after every step)".into()),
+    }
+}
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.resolve()?;
     output_path::check(&args.output)?;
+    if let Some(path) = &args.metrics {
+        output_path::check(path)?;
+    }
     let progress = Progress::start("reading the data");
     let data = Dataset::read_npz(&args.data)?;
-    let (model, report) = interrupt::patiently(|| fit(&data, &config, &progress))?;
+    let training = Training::new(
+        progress,
+        &args.output,
+        Duration::from_secs_f64(args.checkpoint_every),
+        args.resume,
+        (args.metrics.as_deref())
+            .map(MetricsFile::create)
+            .transpose()?,
+    )?;
+    let (model, report) =
+        interrupt::patiently(|| fit(&data, &config, &training)).map_err(|e| training.explain(e))?;
     interrupt::patiently(|| model.save(&args.output))?;
-    drop(progress);
+    training.finish()?;
     if args.json {
         say_json(args, &report, model.map().describe())?;
     } else {
@@ -77,11 +125,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> {
-    let mut object = report::object(&report.validation, "validation", report.seconds.total);
+    let on = if report.held_out {
+        "validation"
+    } else {
+        "train"
+    };
+    let mut object = report::object(&report.validation, on, report.seconds.total);
     // Its number among the held-out samples would tell nobody anything.
     object.remove("worst_sample");
+    object.insert("held_out".into(), json!(report.held_out));
     object.insert("model".into(), json!(args.output));
     object.insert("map".into(), json!(map));
+    object.insert("network".into(), network_object(report.network.as_ref()));
     object.insert("choices".into(), json!(report.choices));
     object.insert("candidates".into(), json!(report.candidates));
     object.insert("n_train".into(), json!(report.n_train));
@@ -89,16 +144,38 @@ fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> 
     output::say_json(&object.into())
 }
 
+/// Both trainings without their histories, which `--metrics` writes.
+fn network_object(network: Option<&NetworkReport>) -> Value {
+    let summary = |report: &Option<TrainingReport>| {
+        let mut object = json!(report);
+        if let Value::Object(fields) = &mut object {
+            fields.remove("history");
+        }
+        object
+    };
+    network.map_or(
+        Value::Null,
+        |n| json!({ "judged": summary(&n.judged), "fitted": summary(&n.fitted) }),
+    )
+}
+
 fn say_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
     say("choices")?;
     for choice in &report.choices {
         say(format_args!("  {choice}"))?;
     }
+    if let Some(network) = &report.network {
+        say_network(network)?;
+    }
     let seconds = &report.seconds;
-    say(format_args!(
-        "\nerrors on {} held out while choosing",
-        counted(report.validation.n_samples, "training sample")
-    ))?;
+    let count = counted(report.validation.n_samples, "training sample");
+    say(match report.held_out {
+        true => format!("\nerrors on {count} held out while choosing"),
+        false => format!(
+            "\nerrors on {count} that trained too: this recipe trains on all of them, so none is \
+             left to judge;\n`c2cnet evaluate` shows errors on samples that did not train"
+        ),
+    })?;
     say(report::table(&report.validation, false))?;
     say(format_args!(
         "\nfitted to {} in {:.2} s (search {:.2}, encoding {:.2}, map {:.2})",
@@ -109,4 +186,35 @@ fn say_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
         seconds.training
     ))?;
     say(format_args!("wrote {}", args.output.display()))
+}
+
+fn say_network(network: &NetworkReport) -> c2cnet::Result<()> {
+    let trainings = [
+        (&network.judged, " to be judged by the rest"),
+        (&network.fitted, ""),
+    ];
+    let mut known = false;
+    for (training, purpose) in trainings {
+        let Some(t) = training else { continue };
+        if !known {
+            say(format_args!(
+                "\nnetwork with widths {:?}, {}",
+                t.widths,
+                counted(t.parameters, "parameter")
+            ))?;
+            known = true;
+        }
+        say(format_args!(
+            "  {} on {}{purpose}{} in {:.2} s",
+            counted(t.steps, "step"),
+            counted(t.samples.0, "sample"),
+            if t.stopped_early {
+                ", ended early,"
+            } else {
+                ""
+            },
+            t.seconds
+        ))?;
+    }
+    Ok(())
 }

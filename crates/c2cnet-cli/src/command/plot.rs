@@ -1,56 +1,74 @@
-//! `c2cnet plot`: a picture of one sample.
+//! `c2cnet plot`: a picture of one sample, or of the course of training.
 
 use crate::contour::Segment;
 use crate::figure::{ARROW_ROOM, ColourScale, Figure, Panel, Series};
 use crate::output::{counted, say};
-use crate::output_path;
 use crate::picture::{PLANE, Plane, sorted};
+use crate::{output_path, training};
 use c2cnet::Error;
 use c2cnet::data::{Bounds, Dataset, Field, Points};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 Examples:
   c2cnet plot data.npz
   c2cnet plot data.npz --sample 3 -o sample.svg
+  c2cnet plot metrics.jsonl -o loss.svg
 
 Functions on an interval are drawn as curves, on a grid or mesh of the plane as maps,
 at other points as dots; vectors at a sample's own sensors as arrows. Of more than two
-coordinates, the first two are shown.";
+coordinates, the first two are shown. What `fit --metrics` writes is drawn as errors and
+learning rate over the steps, also while training goes on.";
 
-/// Draw the input and output functions of one sample.
+/// Draw the input and output functions of one sample, or the course of training.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The data (.npz).
+    /// The data (.npz), or the metrics of training (JSON lines).
     data: PathBuf,
 
-    /// The sample, counted from 0 as in the file.
-    #[arg(long, value_name = "K", default_value_t = 0)]
-    sample: usize,
+    /// The sample, counted from 0 as in the file [default: 0].
+    #[arg(long, value_name = "K")]
+    sample: Option<usize>,
 
-    /// Where to write the picture [default: the name of the data and the sample, -K.svg, here].
+    /// Where to write the picture [default: here, by the name of the file, for data with the
+    /// sample, -K.svg].
     #[arg(short, long, value_name = "SVG")]
     output: Option<PathBuf>,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let path = match &args.output {
-        Some(path) => path.clone(),
-        None => default_path(&args.data, args.sample),
+    let stem = stem(&args.data);
+    let path = |default: String| args.output.clone().unwrap_or(PathBuf::from(default));
+    let (path, figure) = if is_json(&args.data)? {
+        if args.sample.is_some() {
+            let reason = format!(
+                "{} holds metrics, which have no samples",
+                args.data.display()
+            );
+            return Err(Error::Config(format!("--sample: {reason}")).into());
+        }
+        let path = path(format!("{stem}.svg"));
+        output_path::check(&path)?;
+        let records = training::read_metrics(&args.data)?;
+        (path, training::figure("Training", &records))
+    } else {
+        let sample = args.sample.unwrap_or(0);
+        let path = path(format!("{stem}-{sample}.svg"));
+        output_path::check(&path)?;
+        let data = Dataset::read_npz(&args.data)?;
+        if sample >= data.samples() {
+            return Err(Error::Data(format!(
+                "{} has no sample {sample}: it has {}, counted from 0",
+                args.data.display(),
+                counted(data.samples(), "sample")
+            ))
+            .into());
+        }
+        (path, Drawing::new(&data, sample).figure(&stem))
     };
-    output_path::check(&path)?;
-    let data = Dataset::read_npz(&args.data)?;
-    if args.sample >= data.samples() {
-        return Err(Error::Data(format!(
-            "{} has no sample {}: it has {}, counted from 0",
-            args.data.display(),
-            args.sample,
-            counted(data.samples(), "sample")
-        ))
-        .into());
-    }
-    let figure = Drawing::new(&data, args.sample).figure(&stem(&args.data));
     output_path::write(&path, &figure.to_svg())?;
     say(format_args!("wrote {}", path.display()))?;
     Ok(())
@@ -61,8 +79,16 @@ fn stem(data: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-fn default_path(data: &Path, sample: usize) -> PathBuf {
-    PathBuf::from(format!("{}-{sample}.svg", stem(data)))
+/// By the first byte, or by the name of a file that has none yet.
+fn is_json(path: &Path) -> c2cnet::Result<bool> {
+    let io = |e| Error::io(path, e);
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(io)?;
+    file.take(1).read_to_end(&mut start).map_err(io)?;
+    Ok(match start.first() {
+        Some(first) => *first == b'{',
+        None => path.extension().is_some_and(|e| e == "jsonl"),
+    })
 }
 
 /// Dots to a panel: more would hide one another.

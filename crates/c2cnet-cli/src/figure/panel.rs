@@ -22,6 +22,8 @@ pub struct Panel<K = Box<dyn Plot>> {
     x: Axis,
     y: Axis,
     equal_aspect: bool,
+    /// Of the figure's panel height.
+    height: f64,
     legend: Legend,
     overlay: Vec<[[f64; 2]; 2]>,
 }
@@ -132,6 +134,7 @@ impl<K> Panel<K> {
             x: Axis::new(x_label),
             y: Axis::new(y_label),
             equal_aspect: false,
+            height: 1.0,
             legend: Legend::Auto,
             overlay: Vec::new(),
         }
@@ -163,6 +166,12 @@ impl<K> Panel<K> {
     /// The panel fills its cell, whatever that does to shapes.
     pub fn free_aspect(mut self) -> Self {
         self.equal_aspect = false;
+        self
+    }
+
+    /// The height as a part of that of the figure's panels.
+    pub fn height(mut self, part: f64) -> Self {
+        self.height = part;
         self
     }
 
@@ -206,6 +215,7 @@ impl<K: Plot + 'static> From<Panel<K>> for Panel {
             x: panel.x,
             y: panel.y,
             equal_aspect: panel.equal_aspect,
+            height: panel.height,
             legend: panel.legend,
             overlay: panel.overlay,
         }
@@ -216,6 +226,7 @@ impl Panel {
     /// The size the area would like to have, near `standard`. Equal aspect
     /// keeps the surface and gives up the shape, within reason.
     pub(super) fn natural_size(&self, standard: (f64, f64)) -> (f64, f64) {
+        let standard = (standard.0, self.height * standard.1);
         if !self.equal_aspect {
             return standard;
         }

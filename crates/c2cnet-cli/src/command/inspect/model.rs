@@ -32,6 +32,12 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
         "inputs": [],
         "outputs": [],
     });
+    // What only some kinds of map have.
+    for key in ["widths", "activation", "recipe", "precision"] {
+        if let Some(value) = archive.document["map"].get(key) {
+            object["map"][key] = value.clone();
+        }
+    }
     let mut text = format!("model, written by c2cnet {version}\n");
     let mut table = Table::default();
     for (name, encoder) in model.inputs() {
@@ -110,7 +116,12 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
                 errors.row([name.to_string(), error(v)]);
             }
         }
-        text += &format!("\n\nerrors on held-out training samples\n{errors}");
+        // Every map but a network by the recipe `paper` is judged by samples that did not train it.
+        let on = match info["held_out"].as_bool() {
+            Some(false) => "training samples, all of which trained",
+            _ => "held-out training samples",
+        };
+        text += &format!("\n\nerrors on {on}\n{errors}");
     }
     let fitted = json!({
         "samples": info["data"]["n_train"],
@@ -126,7 +137,14 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
         "\n\nsize {numbers} numbers ({:.1} MB)",
         numbers as f64 * 8e-6
     );
-    for key in ["seed", "config", "data", "choices", "validation"] {
+    for key in [
+        "seed",
+        "config",
+        "data",
+        "choices",
+        "validation",
+        "held_out",
+    ] {
         object[key] = info[key].clone();
     }
     Ok((text, object))

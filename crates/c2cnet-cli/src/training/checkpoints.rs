@@ -1,0 +1,91 @@
+//! Where training stands, in files beside the model.
+
+use c2cnet::model_file::Archive;
+use c2cnet::{Error, Result};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder `MODEL.training` with one file for each network of a fit, named by the mark that
+/// tells its training from any other. It is made with the first checkpoint.
+pub struct Checkpoints(PathBuf);
+
+const ENDING: &str = "checkpoint";
+
+impl Checkpoints {
+    /// # Errors
+    /// If something else has the folder's name.
+    pub fn beside(model: &Path) -> Result<Self> {
+        let mut name = model.as_os_str().to_owned();
+        name.push(".training");
+        let folder = PathBuf::from(name);
+        if folder.exists() && !folder.is_dir() {
+            let reason = "checkpoints of training need a folder of this name; move the file away";
+            return Err(Error::io(folder, io::Error::other(reason)));
+        }
+        Ok(Checkpoints(folder))
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Whether there is any.
+    pub fn exist(&self) -> bool {
+        self.files().any(|file| is_checkpoint(&file))
+    }
+
+    /// The checkpoint of the training `mark`, if there is one.
+    ///
+    /// # Errors
+    /// If its file is damaged.
+    pub fn read(&self, mark: &str) -> Result<Option<Archive>> {
+        let path = self.path(mark);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let archive = match Archive::read(&path) {
+            // Its words are about models.
+            Err(Error::Format { .. }) => None,
+            read => Some(read?),
+        };
+        match archive.filter(|a| a.document["mark"].as_str() == Some(mark)) {
+            Some(archive) => Ok(Some(archive)),
+            None => Err(Error::format(path, "the checkpoint is damaged")),
+        }
+    }
+
+    pub fn write(&self, mark: &str, archive: &Archive) -> Result<()> {
+        crate::output_path::folder(&self.0)?;
+        archive.write(&self.path(mark))
+    }
+
+    /// Removes the checkpoints, what a killed process left of one, and the folder unless it holds
+    /// something else.
+    pub fn clear(&self) -> Result<()> {
+        for file in self.files().filter(|f| is_checkpoint(f) || is_rest(f)) {
+            std::fs::remove_file(&file).map_err(|e| Error::io(file, e))?;
+        }
+        // Not empty: then it is not ours alone.
+        let _ = std::fs::remove_dir(&self.0);
+        Ok(())
+    }
+
+    fn path(&self, mark: &str) -> PathBuf {
+        self.0.join(format!("{mark}.{ENDING}"))
+    }
+
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let entries = std::fs::read_dir(&self.0).into_iter().flatten();
+        entries.flatten().map(|entry| entry.path())
+    }
+}
+
+fn is_checkpoint(file: &Path) -> bool {
+    file.extension().is_some_and(|e| e == ENDING)
+}
+
+/// Files are written under such a name first.
+fn is_rest(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(".c2cnet-")
+}

@@ -1,0 +1,248 @@
+//! A fit that trains networks, watched: progress, checkpoints, metrics.
+
+mod checkpoints;
+mod curve;
+mod metrics;
+
+pub use curve::figure;
+pub use metrics::{MetricsFile, read as read_metrics};
+
+use crate::progress::Progress;
+use c2cnet::map::mlp::{self, Metric, TrainingObserver};
+use c2cnet::model_file::Archive;
+use c2cnet::operator::Observer;
+use c2cnet::{Error, Result};
+use checkpoints::Checkpoints;
+use metrics::Record;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Watches a fit. A fit may train several networks, one after the other: a short one to see whether
+/// it is worth while, one to be judged, one on all samples.
+pub struct Training {
+    progress: Progress,
+    checkpoints: Checkpoints,
+    every: Duration,
+    resume: bool,
+    now: Mutex<Now>,
+}
+
+/// What changes meanwhile.
+#[derive(Default)]
+struct Now {
+    /// What the fit is doing.
+    step: String,
+    /// How many networks it has begun to train.
+    begun: usize,
+    /// Whether the checkpoints on disk are those of another fit, which go when the first of this
+    /// one is written: whoever forgot `--resume` can still turn back.
+    foreign: bool,
+    metrics: Option<MetricsFile>,
+}
+
+impl Training {
+    /// Of a fit that is to write `model`; every so often a checkpoint.
+    ///
+    /// # Errors
+    /// If there can be no folder for checkpoints.
+    pub fn new(
+        progress: Progress,
+        model: &Path,
+        every: Duration,
+        resume: bool,
+        metrics: Option<MetricsFile>,
+    ) -> Result<Self> {
+        let checkpoints = Checkpoints::beside(model)?;
+        let now = Now {
+            foreign: !resume && checkpoints.exist(),
+            metrics,
+            ..Now::default()
+        };
+        Ok(Training {
+            progress,
+            checkpoints,
+            every,
+            resume,
+            now: Mutex::new(now),
+        })
+    }
+
+    /// The model is written: what would have led to it can go.
+    pub fn finish(self) -> Result<()> {
+        match self.now().begun {
+            0 => Ok(()),
+            _ => self.checkpoints.clear(),
+        }
+    }
+
+    /// Adds to an error what there is to go on from.
+    pub fn explain(&self, error: Error) -> anyhow::Error {
+        if self.now().foreign || !self.checkpoints.exist() {
+            return error.into();
+        }
+        match error {
+            Error::Interrupted => anyhow::Error::from(error).context(format!(
+                "interrupted; to go on from here:\n  {}",
+                with_resume(std::env::args().skip(1))
+            )),
+            Error::Numerical(text) => Error::Numerical(format!(
+                "{text}\n  the last checkpoints before are kept in {}",
+                self.checkpoints.folder().display()
+            ))
+            .into(),
+            other => other.into(),
+        }
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record<'a>(&self, metrics: impl IntoIterator<Item = &'a Metric>) {
+        let mut now = self.now();
+        let name = title(&now.step).to_string();
+        for metric in metrics {
+            let record = Record {
+                training: now.begun,
+                name: name.clone(),
+                metric: metric.clone(),
+            };
+            // A full disk costs the metrics, not the training.
+            if let Some(Err(e)) = now.metrics.as_mut().map(|file| file.add(&record)) {
+                self.progress.note(format!("{e}; no more metrics"));
+                now.metrics = None;
+            }
+        }
+    }
+
+    /// The checkpoint to go on from, with a word on what happens where that may surprise.
+    fn last(&self, mark: &str, name: &str, first: bool) -> Option<Archive> {
+        let folder = self.checkpoints.folder().display();
+        if !self.resume {
+            if first && self.now().foreign {
+                self.progress.note(format!(
+                    "{folder} holds checkpoints of a fit that did not end; training starts over and \
+                     will replace them (--resume goes on from them)"
+                ));
+            }
+            return None;
+        }
+        match self.checkpoints.read(mark) {
+            Ok(Some(archive)) => {
+                let steps = &archive.document["cursor"]["steps_done"];
+                self.progress
+                    .note(format!("{name}: going on after {steps} steps"));
+                Some(archive)
+            }
+            Ok(None) => {
+                if first && self.checkpoints.exist() {
+                    self.progress.note(format!(
+                        "the checkpoints in {folder} are of other data or settings; training starts over"
+                    ));
+                } else if first {
+                    self.progress.note(format!(
+                        "there is no checkpoint in {folder}; training starts at the beginning"
+                    ));
+                }
+                None
+            }
+            Err(e) => {
+                self.progress.note(format!("{e}; {name}: starting over"));
+                None
+            }
+        }
+    }
+}
+
+/// What the fit is doing, without the guess how long it will take.
+fn title(step: &str) -> &str {
+    step.split(", about ").next().unwrap_or(step)
+}
+
+impl Observer for Training {
+    fn step(&self, text: &str) {
+        self.now().step = text.to_string();
+        self.progress.step(text);
+    }
+}
+
+impl TrainingObserver for Training {
+    fn progress(&self, progress: &mlp::Progress<'_>) {
+        TrainingObserver::progress(&self.progress, progress);
+        if progress.recorded {
+            self.record(progress.metric);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        TrainingObserver::cancelled(&self.progress)
+    }
+
+    fn checkpoint_every(&self) -> Option<Duration> {
+        Some(self.every)
+    }
+
+    fn checkpoint(&self, mark: &str, archive: &Archive) -> Result<()> {
+        let mut written = Ok(());
+        if std::mem::take(&mut self.now().foreign) {
+            written = self.checkpoints.clear();
+        }
+        written = written.and_then(|()| self.checkpoints.write(mark, archive));
+        // Training that could end well is not given up for want of a checkpoint.
+        if let Err(e) = written {
+            self.progress.note(format!("no checkpoint: {e}"));
+        }
+        Ok(())
+    }
+
+    fn resume(&self, mark: &str) -> Result<Option<Archive>> {
+        let (name, first) = {
+            let mut now = self.now();
+            now.begun += 1;
+            (title(&now.step).to_string(), now.begun == 1)
+        };
+        let last = self.last(mark, &name, first);
+        if let Some(archive) = &last {
+            let history = archive.document["cursor"]["history"].clone();
+            let history: Vec<Metric> = serde_json::from_value(history).unwrap_or_default();
+            self.record(&history);
+        }
+        Ok(last)
+    }
+}
+
+/// The command with these arguments and `--resume`, for a shell.
+fn with_resume(arguments: impl Iterator<Item = String>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+%@".contains(c);
+    let mut words = vec!["c2cnet".to_string()];
+    words.extend(arguments.filter(|a| a != "--resume").map(|a| {
+        match !a.is_empty() && a.chars().all(plain) {
+            true => a,
+            false => format!("'{}'", a.replace('\'', r"'\''")),
+        }
+    }));
+    words.push("--resume".into());
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_goes_on_survives_a_shell() {
+        let arguments = [
+            "fit",
+            "my data.npz",
+            "--resume",
+            "--input-basis",
+            "family='pca'",
+        ];
+        let arguments = arguments.iter().map(ToString::to_string);
+        assert_eq!(
+            with_resume(arguments),
+            r"c2cnet fit 'my data.npz' --input-basis 'family='\''pca'\''' --resume"
+        );
+    }
+}
