@@ -149,7 +149,7 @@ pub fn fit(
         observer,
     )?;
     candidates.extend(chosen.candidates.drain(known..));
-    choices.push(explain(&chosen, &candidates));
+    choices.push(explain(&chosen, config.map.kind, &candidates));
 
     check_cancelled(observer)?;
     observer.step("judging on held-out samples");
@@ -216,16 +216,16 @@ fn label(name: &str) -> String {
     }
 }
 
-fn explain(chosen: &Chosen, candidates: &[super::Candidate]) -> String {
+fn explain(chosen: &Chosen, wanted: MapKind, candidates: &[super::Candidate]) -> String {
     let list: Vec<String> = candidates
         .iter()
         .map(|c| format!("{} {:.3e}", c.name, c.validation_rl2e))
         .collect();
-    format!(
-        "map: {}, by the error on held-out training samples ({})",
-        chosen.kind(),
-        list.join(", ")
-    )
+    let why = match wanted {
+        MapKind::Auto => "by the error on held-out training samples",
+        _ => "as the settings want; errors on held-out training samples",
+    };
+    format!("map: {}, {why} ({})", chosen.kind(), list.join(", "))
 }
 
 fn nonempty(indices: Vec<usize>) -> Result<Vec<usize>> {

@@ -7,12 +7,12 @@ use crate::map::mlp::{MlpMap, MlpSpec, Recipe, TrainingReport};
 use crate::metrics::mean;
 use crate::{Result, linalg};
 
-/// A short training with this part of the steps tells whether the whole is worth its time.
-const PROBE: usize = 8;
+/// Two short trainings with these parts of the steps tell whether the whole is worth its time: the
+/// error falls by a like factor each time that the steps double.
+const PROBES: [usize; 2] = [16, 8];
 
-/// The whole training lowers the error of the short one by about this factor, seldom by more: what
-/// is further behind than that is left.
-const HOPE: f64 = 4.0;
+/// A network that is expected to end further behind than this is left: expectations err.
+const HOPE: f64 = 1.5;
 
 /// A network that is to be trained, or was.
 pub(super) struct NetworkChoice {
@@ -53,17 +53,22 @@ pub(super) fn consider(
     if config.kind == MapKind::Auto {
         // Not before the closed form had its say on as many samples.
         chosen.judge_fold(lesson, split, seed)?;
-        observer.step("training a network for a short while");
-        let short = spec.shortened(PROBE, split.train.len());
-        let (error, _, report) = train_fold(lesson, split, &short, seed, observer)?;
-        if error > HOPE * chosen.validation_rl2e {
+        let mut short_errors = [0.0; 2];
+        for (error, part) in short_errors.iter_mut().zip(PROBES) {
+            observer.step(&format!("training a network for 1/{part} of its steps"));
+            let short = spec.shortened(part, split.train.len());
+            let trained = train_fold(lesson, split, &short, seed, observer)?;
+            *error = trained.0;
+            text = format!(", about {:.0} s", trained.2.seconds * part as f64);
+        }
+        let expected = expected_error(short_errors);
+        if expected > HOPE * chosen.validation_rl2e {
             chosen.candidates.push(Candidate {
-                name: format!("network after 1/{PROBE} of its steps"),
-                validation_rl2e: error,
+                name: "network, expected from short trainings".into(),
+                validation_rl2e: expected,
             });
             return Ok(());
         }
-        text = format!(", about {:.0} s", report.seconds * PROBE as f64);
     }
     observer.step(&format!(
         "training a network on {} of {} samples{text}",
@@ -84,6 +89,12 @@ pub(super) fn consider(
         chosen.validation_rl2e = error;
     }
     Ok(())
+}
+
+/// The error after all steps, from those after a sixteenth and an eighth of them: three more
+/// doublings.
+fn expected_error([shorter, longer]: [f64; 2]) -> f64 {
+    longer * (longer / shorter).min(1.0).powi(3)
 }
 
 fn train_fold(
@@ -129,4 +140,16 @@ pub(super) fn train_on_all(
     observer.step(&format!("training the network on all samples{text}"));
     let data = lesson.for_network();
     MlpMap::fit(&data, &all, &[], &choice.spec, seed, observer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expected_error;
+
+    #[test]
+    fn errors_fall_alike_at_every_doubling() {
+        assert!((expected_error([0.8, 0.4]) - 0.05).abs() < 1e-15);
+        // An error that rises with the steps promises nothing.
+        assert_eq!(expected_error([0.3, 0.4]), 0.4);
+    }
 }
