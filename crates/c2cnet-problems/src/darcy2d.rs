@@ -32,8 +32,8 @@
 //! | 2 | 279 x 279 | 1.9e-5 | 2.6e-5 | 5 |
 //! | 3 | 419 x 419 | 7.2e-6 | 9.8e-6 | 12 |
 //!
-//! The scheme's order is two, so the default errs by about 8e-5, a twentieth of the test error that a default
-//! fit leaves (1.7e-3).
+//! The scheme's order is two, so the default errs by about 8e-5, a fifteenth of the test error that a default
+//! fit leaves (1.2e-3).
 
 use crate::setting::Check;
 use crate::{FivePoint, Modes, Problem, SpectralField, Watcher, pairs, sample_stream};
