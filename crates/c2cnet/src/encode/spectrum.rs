@@ -69,6 +69,9 @@ const COLUMN_CHUNK: usize = 32;
 /// Samples whose compressed values exist at the same time.
 const SLAB: usize = 16 * COLUMN_CHUNK;
 
+/// Residuals below this part of the whole lose more than half of their digits in a difference.
+const PYTHAGORAS: f64 = 1e-8;
+
 impl Spectrum {
     /// Factors a design matrix and drops singular values at rounding level.
     ///
@@ -160,28 +163,42 @@ impl Spectrum {
         c: MatRef<'_, f64>,
         skip: Option<&[bool]>,
     ) -> Vec<f64> {
+        let norm_squared = |k: usize| -> f64 {
+            let column = f.col(k).iter();
+            match skip {
+                None => column.map(|v| v * v).sum(),
+                Some(skip) => (column.zip(skip).filter(|(_, s)| !**s))
+                    .map(|(v, _)| v * v)
+                    .sum(),
+            }
+        };
+        let norms: Vec<f64> = (0..f.ncols()).into_par_iter().map(norm_squared).collect();
+        // By Pythagoras, where enough digits are left.
+        let mut residuals: Vec<f64> = (norms.iter())
+            .zip(linalg::column_norms_squared(c))
+            .map(|(norm, inside)| norm - inside)
+            .collect();
+        let lost: Vec<usize> = (0..f.ncols())
+            .filter(|&k| residuals[k] < PYTHAGORAS * norms[k])
+            .collect();
         // In chunks, so that the fitted values of all samples never exist at once.
-        (0..f.ncols())
-            .step_by(8 * COLUMN_CHUNK)
-            .flat_map(|start| {
-                let width = (f.ncols() - start).min(8 * COLUMN_CHUNK);
-                let fitted = self.expand(c.subcols(start, width));
-                let mut difference = fitted - f.subcols(start, width);
-                if let Some(skip) = skip {
-                    for k in 0..width {
-                        for (v, _) in difference
-                            .col_mut(k)
-                            .iter_mut()
-                            .zip(skip)
-                            .filter(|(_, s)| **s)
-                        {
-                            *v = 0.0;
-                        }
-                    }
-                }
-                linalg::column_norms_squared(difference.as_ref())
-            })
-            .collect()
+        for some in lost.chunks(8 * COLUMN_CHUNK) {
+            let fitted = self.expand(linalg::select_columns(c, some).as_ref());
+            let squares: Vec<f64> = (some.par_iter().enumerate())
+                .map(|(column, &k)| {
+                    let off = fitted.col(column).iter().zip(f.col(k).iter());
+                    let seen = |i: usize| skip.is_none_or(|skip| !skip[i]);
+                    off.enumerate()
+                        .filter(|(i, _)| seen(*i))
+                        .map(|(_, (a, b))| (a - b) * (a - b))
+                        .sum()
+                })
+                .collect();
+            some.iter()
+                .zip(squares)
+                .for_each(|(&k, r)| residuals[k] = r);
+        }
+        residuals
     }
 
     /// $V\,\mathrm{diag}(g)\,C$: coefficients from the leading coordinates under a filter $g$.
