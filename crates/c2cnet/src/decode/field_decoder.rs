@@ -1,12 +1,12 @@
-//! One output field: its basis, its orthonormal coordinates and the targets of training samples.
+//! One output field: its basis and its orthonormal coordinates.
 
-use super::choose_withheld;
+use super::{Targets, choose_withheld};
 use crate::basis::{Design, FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};
 use crate::encode::{
     EncoderSpec, Regularisation, Spectrum, choose, encode_sample, stack_components,
 };
-use crate::metrics::{mean_relative, relative};
+use crate::metrics::mean_relative;
 use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -22,85 +22,6 @@ pub struct FieldDecoder {
     transforms: Vec<Mat<f64>>,
     /// Where the field was fitted, if all samples share their points.
     fitted_points: Option<Points>,
-}
-
-/// What a coefficient map is trained on: coordinates, and what no coordinates can change.
-#[derive(Debug, Clone)]
-pub struct Targets {
-    /// Orthonormal coordinates, one column a sample.
-    pub coordinates: Mat<f64>,
-    /// $\|u - UU^\top u\|^2$ at the fitted points.
-    pub outside_squared: Vec<f64>,
-    /// $\|u\|^2$ at the fitted points.
-    pub norm_squared: Vec<f64>,
-    /// The mean relative error, at points kept out of the fit, of the best approximation at the
-    /// others; judged on some of the samples, `None` if no point was kept out.
-    pub withheld_floor: Option<f64>,
-}
-
-impl Targets {
-    /// The relative error of predicted coordinates for the samples `indices` of these targets.
-    pub fn relative_errors(&self, predicted: MatRef<'_, f64>, indices: &[usize]) -> Vec<f64> {
-        indices
-            .iter()
-            .enumerate()
-            .map(|(column, &k)| {
-                let off: f64 = predicted
-                    .col(column)
-                    .iter()
-                    .zip(self.coordinates.col(k).iter())
-                    .map(|(p, c)| (p - c) * (p - c))
-                    .sum();
-                relative(off + self.outside_squared[k], self.norm_squared[k])
-            })
-            .collect()
-    }
-
-    /// The floor: the mean relative error of perfect coordinates.
-    pub fn floor(&self) -> f64 {
-        mean_relative(&self.outside_squared, &self.norm_squared)
-    }
-
-    /// The targets of several fields as one.
-    pub fn stack(parts: Vec<Targets>) -> Targets {
-        let rows = parts.iter().map(|p| p.coordinates.nrows()).sum();
-        let samples = parts[0].norm_squared.len();
-        let mut all = Targets {
-            coordinates: Mat::zeros(rows, samples),
-            outside_squared: vec![0.0; samples],
-            norm_squared: vec![0.0; samples],
-            // Of several parts the worst tells.
-            withheld_floor: parts
-                .iter()
-                .filter_map(|p| p.withheld_floor)
-                .reduce(f64::max),
-        };
-        let mut start = 0;
-        for part in parts {
-            let rows = part.coordinates.nrows();
-            all.coordinates
-                .as_mut()
-                .subrows_mut(start, rows)
-                .copy_from(&part.coordinates);
-            for k in 0..samples {
-                all.outside_squared[k] += part.outside_squared[k];
-                all.norm_squared[k] += part.norm_squared[k];
-            }
-            start += rows;
-        }
-        all
-    }
-
-    /// The targets of the samples `indices`.
-    pub fn select(&self, indices: &[usize]) -> Targets {
-        let pick = |v: &[f64]| indices.iter().map(|&k| v[k]).collect();
-        Targets {
-            coordinates: linalg::select_columns(self.coordinates.as_ref(), indices),
-            outside_squared: pick(&self.outside_squared),
-            norm_squared: pick(&self.norm_squared),
-            withheld_floor: self.withheld_floor,
-        }
-    }
 }
 
 /// With how many samples the cut is judged at withheld points.

@@ -7,8 +7,10 @@
 
 mod evaluation;
 mod field_decoder;
+mod targets;
 mod withhold;
 
 pub use evaluation::Evaluation;
-pub use field_decoder::{FieldDecoder, Targets};
+pub use field_decoder::FieldDecoder;
+pub use targets::Targets;
 pub use withhold::choose_withheld;
