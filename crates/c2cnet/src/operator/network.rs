@@ -14,6 +14,12 @@ const PROBES: [usize; 2] = [16, 8];
 /// A network that is expected to end further behind than this is left: expectations err.
 const HOPE: f64 = 1.5;
 
+/// With fewer samples `auto` trains no network: too few are left to judge one by.
+const FEWEST_SAMPLES: usize = 50;
+
+/// A network must beat the map in closed form by this factor to be worth its training.
+const WORTH: f64 = 0.98;
+
 /// A network that is to be trained, or was.
 pub(super) struct NetworkChoice {
     pub spec: MlpSpec,
@@ -40,7 +46,11 @@ pub(super) fn consider(
 ) -> Result<()> {
     let spec = match config.kind {
         MapKind::Linear | MapKind::Kernel => return Ok(()),
-        MapKind::Auto if chosen.on_floor => return Ok(()),
+        MapKind::Auto
+            if chosen.on_floor || config.budget == 0 || split.train.len() < FEWEST_SAMPLES =>
+        {
+            return Ok(());
+        }
         MapKind::Mlp => config.mlp.clone(),
         MapKind::Auto => config.mlp.within(split.train.len(), config.budget),
     };
@@ -80,7 +90,7 @@ pub(super) fn consider(
         name: "network".into(),
         validation_rl2e: error,
     });
-    if config.kind == MapKind::Mlp || error < chosen.validation_rl2e {
+    if config.kind == MapKind::Mlp || error < WORTH * chosen.validation_rl2e {
         chosen.pick = Pick::Network(Box::new(NetworkChoice {
             spec,
             fold: Some(report),
