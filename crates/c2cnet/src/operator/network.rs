@@ -11,9 +11,6 @@ use crate::{Result, linalg};
 /// error falls by a like factor each time that the steps double.
 const PROBES: [usize; 2] = [16, 8];
 
-/// A network that is expected to end further behind than this is left: expectations err.
-const HOPE: f64 = 1.5;
-
 /// With fewer samples `auto` trains no network: too few are left to judge one by.
 const FEWEST_SAMPLES: usize = 50;
 
@@ -72,7 +69,8 @@ pub(super) fn consider(
             text = format!(", about {:.0} s", trained.2.seconds * part as f64);
         }
         let expected = expected_error(short_errors);
-        if expected > HOPE * chosen.validation_rl2e {
+        // The way down flattens in the end: what is not expected to win will not.
+        if expected > chosen.validation_rl2e {
             chosen.candidates.push(Candidate {
                 name: "network, expected from short trainings".into(),
                 validation_rl2e: expected,
