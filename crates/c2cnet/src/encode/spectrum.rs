@@ -155,8 +155,8 @@ impl Spectrum {
         self.left.expand(c)
     }
 
-    /// $\|f - UU^\top f\|^2$ for each sample, from the values and their coordinates, without
-    /// cancellation; rows where `skip` is true do not count.
+    /// $\|f - UU^\top f\|^2$ for each sample, from the values and their coordinates, to a
+    /// few digits even where it is tiny; rows where `skip` is true do not count.
     pub fn residuals_squared(
         &self,
         f: MatRef<'_, f64>,

@@ -58,10 +58,12 @@ impl LinearMap {
         let (s, z) = (&svd.s[..rank], svd.v.as_ref().subcols(0, rank));
         let cz = linalg::mul(c.as_ref(), z);
 
+        let judges: Vec<usize> = (0..samples).step_by(samples.div_ceil(JUDGES)).collect();
+        let z_judges = linalg::select_rows(z, &judges);
         let mut best = (f64::INFINITY, 1.0);
         for strength in strengths() {
             let tau = strength * largest * largest;
-            let error = loo_error(&cz, z, s, tau, c.as_ref(), targets);
+            let error = loo_error(&cz, z_judges.as_ref(), &judges, s, tau, c.as_ref(), targets);
             if error < best.0 {
                 best = (error, strength);
             }
@@ -82,7 +84,7 @@ impl LinearMap {
         })
     }
 
-    /// The leave-one-out error of the training samples at the chosen strength.
+    /// The leave-one-out error of the training samples (at most 4,000 of them) at the chosen strength.
     pub fn loo_error(&self) -> f64 {
         self.loo_error
     }
@@ -111,17 +113,17 @@ impl LinearMap {
     }
 }
 
+/// The mean leave-one-out error of the samples `judges`, whose rows of $Z$ are `z`.
 fn loo_error(
     cz: &Mat<f64>,
     z: MatRef<'_, f64>,
+    judges: &[usize],
     s: &[f64],
     tau: f64,
     c: MatRef<'_, f64>,
     targets: &Targets,
 ) -> f64 {
-    let samples = z.nrows();
-    let judges: Vec<usize> = (0..samples).step_by(samples.div_ceil(JUDGES)).collect();
-    let z = linalg::select_rows(z, &judges);
+    let samples = c.ncols();
     let filter: Vec<f64> = s.iter().map(|s| s * s / (s * s + tau)).collect();
     let mut filtered = cz.clone();
     for (j, h) in filter.iter().enumerate() {

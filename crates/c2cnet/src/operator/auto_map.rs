@@ -64,11 +64,7 @@ pub(super) fn choose(
         linalg::select_columns(coefficients, &split.train).as_ref(),
         &targets.select(&split.train),
     )?;
-    let held = linalg::select_columns(coefficients, &split.validation);
-    let linear_error = mean(&targets.relative_errors(
-        fold_linear.predict(held.as_ref()).as_ref(),
-        &split.validation,
-    ));
+    let linear_error = held_out_error(&fold_linear, coefficients, targets, split);
     let mut candidates = vec![Candidate {
         name: "linear".into(),
         validation_rl2e: linear_error,
@@ -121,6 +117,18 @@ pub(super) fn choose(
     })
 }
 
+/// The mean relative error of a map on the held-out samples.
+pub(super) fn held_out_error(
+    map: &dyn CoefficientMap,
+    coefficients: MatRef<'_, f64>,
+    targets: &Targets,
+    split: &Split,
+) -> f64 {
+    let held = linalg::select_columns(coefficients, &split.validation);
+    let predicted = map.predict(held.as_ref());
+    mean(&targets.relative_errors(predicted.as_ref(), &split.validation))
+}
+
 impl Chosen {
     pub(super) fn kernel_report(&self) -> Option<&KernelReport> {
         match &self.pick {
@@ -159,10 +167,8 @@ impl Chosen {
             }
             Pick::Network(_) => return Ok(()),
         };
-        let held = linalg::select_columns(lesson.coefficients, &split.validation);
-        let predicted = map.predict(held.as_ref());
-        let errors = (lesson.targets).relative_errors(predicted.as_ref(), &split.validation);
-        self.validation_rl2e = mean(&errors);
+        self.validation_rl2e =
+            held_out_error(map.as_ref(), lesson.coefficients, lesson.targets, split);
         self.fold = Some(map);
         Ok(())
     }

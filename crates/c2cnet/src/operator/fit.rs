@@ -126,13 +126,16 @@ pub fn fit(
         ));
     }
 
-    let frame = OutputFrame::new(
-        &outputs,
-        &train.outputs,
-        &config.map.mlp,
-        config.withhold,
-        config.seed,
-    )?;
+    let frame = match config.map.kind {
+        MapKind::Linear | MapKind::Kernel => OutputFrame::default(),
+        MapKind::Auto | MapKind::Mlp => OutputFrame::new(
+            &outputs,
+            &train.outputs,
+            &config.map.mlp,
+            config.withhold,
+            config.seed,
+        )?,
+    };
     let lesson = Lesson {
         coefficients: coefficients.as_ref(),
         targets: &targets,

@@ -1,11 +1,10 @@
 //! Networks among the coefficient maps: whether to train one, on what, and for how long.
 
-use super::auto_map::{Chosen, Pick, Split};
+use super::auto_map::{Chosen, Pick, Split, held_out_error};
 use super::lesson::Lesson;
 use super::{Candidate, MapConfig, MapKind, Observer};
+use crate::Result;
 use crate::map::mlp::{MlpMap, MlpSpec, Recipe, TrainingReport};
-use crate::metrics::mean;
-use crate::{Result, linalg};
 
 /// Two short trainings with these parts of the steps tell whether the whole is worth its time: the
 /// error falls by a like factor each time that the steps double.
@@ -120,10 +119,8 @@ fn train_fold(
         seed,
         observer,
     )?;
-    let held = linalg::select_columns(lesson.coefficients, &split.validation);
-    let predicted = crate::map::CoefficientMap::predict(&map, held.as_ref());
-    let errors = (lesson.targets).relative_errors(predicted.as_ref(), &split.validation);
-    Ok((mean(&errors), map, report))
+    let error = held_out_error(&map, lesson.coefficients, lesson.targets, split);
+    Ok((error, map, report))
 }
 
 /// The network of the final model: trained on all samples, unless the held-out ones ended its
