@@ -14,6 +14,9 @@ use rayon::prelude::*;
 /// Into how many parts large products and factorisations are split.
 const SPLIT: usize = 4;
 
+/// How many columns are copied at a time, in parallel.
+const COPY_CHUNK: usize = 64;
+
 /// The split as faer takes it.
 pub fn par() -> Par {
     Par::rayon(SPLIT)
@@ -90,6 +93,22 @@ pub fn par_column_chunks_with<R>(
     chunks
         .into_par_iter()
         .for_each_init(room, |room, (start, chunk)| work(room, start, chunk));
+}
+
+/// Runs `work` on every pair of entries of two matrices of one shape, in parallel.
+pub fn par_pairs(
+    a: MatMut<'_, f64>,
+    b: MatMut<'_, f64>,
+    work: &(impl Fn(&mut f64, &mut f64) + Sync),
+) {
+    if a.ncols() > COPY_CHUNK {
+        let middle = a.ncols() / 2;
+        let (a, a_rest) = a.split_at_col_mut(middle);
+        let (b, b_rest) = b.split_at_col_mut(middle);
+        rayon::join(|| par_pairs(a, b, work), || par_pairs(a_rest, b_rest, work));
+        return;
+    }
+    faer::zip!(a, b).for_each(|faer::unzip!(a, b)| work(a, b));
 }
 
 /// Row `i` of `to` becomes row `order[i]` of `from`.
@@ -328,6 +347,7 @@ pub fn cholesky_solve_in_place(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
 /// Squared Euclidean norms of the columns.
 pub fn column_norms_squared(a: MatRef<'_, f64>) -> Vec<f64> {
     (0..a.ncols())
+        .into_par_iter()
         .map(|k| a.col(k).iter().map(|v| v * v).sum())
         .collect()
 }
@@ -346,25 +366,32 @@ pub fn column_mean(a: MatRef<'_, f64>) -> Vec<f64> {
 
 /// Subtracts `shift` from every column.
 pub fn subtract_from_columns(a: &mut Mat<f64>, shift: &[f64]) {
-    for k in 0..a.ncols() {
-        for (v, s) in a.col_mut(k).iter_mut().zip(shift) {
-            *v -= s;
+    par_column_chunks(a.as_mut(), COPY_CHUNK, |_, mut chunk| {
+        for k in 0..chunk.ncols() {
+            for (v, s) in chunk.rb_mut().col_mut(k).iter_mut().zip(shift) {
+                *v -= s;
+            }
         }
-    }
+    });
 }
 
 /// The columns at `indices`, in that order.
 pub fn select_columns(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
     let mut out = Mat::zeros(a.nrows(), indices.len());
-    for (k, &i) in indices.iter().enumerate() {
-        out.col_mut(k).copy_from(a.col(i));
-    }
+    par_column_chunks(out.as_mut(), COPY_CHUNK, |start, mut chunk| {
+        for (k, &i) in indices[start..start + chunk.ncols()].iter().enumerate() {
+            chunk.rb_mut().col_mut(k).copy_from(a.col(i));
+        }
+    });
     out
 }
 
 /// The rows at `indices`, in that order.
 pub fn select_rows(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
     let mut out = Mat::zeros(indices.len(), a.ncols());
-    gather_rows(out.as_mut(), a, indices);
+    par_column_chunks(out.as_mut(), COPY_CHUNK, |start, chunk| {
+        let width = chunk.ncols();
+        gather_rows(chunk, a.subcols(start, width), indices);
+    });
     out
 }

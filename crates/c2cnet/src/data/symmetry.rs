@@ -31,19 +31,25 @@ impl Symmetries {
         }
     }
 
-    /// The image of a point in unit coordinates under element `g`.
-    fn image(self, g: usize, t: &[f64]) -> Vec<f64> {
+    /// How many reflections of single axes there are, the identity among them. Element
+    /// $g = f\cdot$`order`/`reflections` $+ s$ is reflection $f$ followed by element $s$.
+    pub fn reflections(self) -> usize {
+        match self {
+            Symmetries::None => 1,
+            Symmetries::Interval => 2,
+            Symmetries::Square => 4,
+        }
+    }
+
+    /// Where element `g` takes a point in unit coordinates.
+    fn moved(self, g: usize, t: &[f64]) -> Vec<f64> {
+        let flip = |v: f64, on: bool| if on { 1.0 - v } else { v };
         match self {
             Symmetries::None => t.to_vec(),
-            Symmetries::Interval => vec![if g == 1 { 1.0 - t[0] } else { t[0] }],
+            Symmetries::Interval => vec![flip(t[0], g == 1)],
             Symmetries::Square => {
-                let (x, y) = if g & 4 != 0 {
-                    (t[1], t[0])
-                } else {
-                    (t[0], t[1])
-                };
-                let flip = |v: f64, on: bool| if on { 1.0 - v } else { v };
-                vec![flip(x, g & 1 != 0), flip(y, g & 2 != 0)]
+                let (x, y) = (flip(t[0], g & 2 != 0), flip(t[1], g & 4 != 0));
+                if g & 1 != 0 { vec![y, x] } else { vec![x, y] }
             }
         }
     }
@@ -59,15 +65,9 @@ impl Symmetries {
         if self == Symmetries::None {
             return Ok(data.clone());
         }
-        let images = |fields: &[(String, Field)]| {
-            fields
-                .iter()
-                .map(|(name, field)| Ok((name.clone(), self.augment_field(field)?)))
-                .collect::<Result<Vec<_>>>()
-        };
         Ok(Dataset {
-            inputs: images(&data.inputs)?,
-            outputs: images(&data.outputs)?,
+            inputs: self.images(&data.inputs)?,
+            outputs: self.images(&data.outputs)?,
             n_train: None,
             split: None,
             triangles: data.triangles.clone(),
@@ -75,7 +75,26 @@ impl Symmetries {
         })
     }
 
-    fn augment_field(self, field: &Field) -> Result<Field> {
+    /// All images of all samples of `fields`, in the same order.
+    ///
+    /// # Errors
+    /// As [`Symmetries::augment`].
+    pub fn images(self, fields: &[(String, Field)]) -> Result<Vec<(String, Field)>> {
+        let all: Vec<usize> = (0..self.order()).collect();
+        fields
+            .iter()
+            .map(|(name, field)| Ok((name.clone(), self.images_of(field, &all)?)))
+            .collect()
+    }
+
+    /// The images of all samples under `elements`, in this order.
+    ///
+    /// # Errors
+    /// As [`Symmetries::augment`].
+    pub fn images_of(self, field: &Field, elements: &[usize]) -> Result<Field> {
+        if self == Symmetries::None {
+            return Ok(field.clone());
+        }
         let Observations::Shared { points, values } = field.observations() else {
             return Err(Error::Data(
                 "symmetries need points shared by all samples".into(),
@@ -88,13 +107,14 @@ impl Symmetries {
             )));
         }
         let samples = values[0].ncols();
-        let mut all = faer::Mat::zeros(points.len(), samples * self.order());
-        for g in 0..self.order() {
+        let mut all = faer::Mat::zeros(points.len(), samples * elements.len());
+        for (place, &g) in elements.iter().enumerate() {
             let permutation = self.permutation(g, points)?;
-            let image = linalg::select_rows(values[0].as_ref(), &permutation);
-            all.as_mut()
-                .subcols_mut(g * samples, samples)
-                .copy_from(image);
+            let to = all.as_mut().subcols_mut(place * samples, samples);
+            linalg::par_column_chunks(to, 64, |start, chunk| {
+                let from = values[0].subcols(start, chunk.ncols());
+                linalg::gather_rows(chunk, from, &permutation);
+            });
         }
         Field::shared(points.clone(), vec![all])
     }
@@ -143,7 +163,7 @@ impl Symmetries {
             .iter()
             .zip(&units)
             .map(|(p, t)| {
-                partner(&self.image(g, t)).ok_or_else(|| {
+                partner(&self.moved(g, t)).ok_or_else(|| {
                     Error::Data(format!(
                         "point {p:?} has no image among the points under the symmetries asked for; \
                          the points must be symmetric too"

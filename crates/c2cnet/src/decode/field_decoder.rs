@@ -114,6 +114,7 @@ impl FieldDecoder {
             let outside_squared =
                 spectrum.residuals_squared(stacked.as_ref(), coordinates.as_ref(), Some(&skip));
             let norm_squared = (0..stacked.as_ref().ncols())
+                .into_par_iter()
                 .map(|k| {
                     let column = stacked.as_ref().col(k);
                     let kept = column.iter().zip(&skip).filter(|(_, s)| !**s);

@@ -1,8 +1,8 @@
 //! Re-weighting of features by the average gradient outer product of a fitted kernel map.
 
-use super::PassSettings;
 use super::kernel::{Features, does_not_factor, solve};
 use super::kernel_function::{squared_distances_within, to_kernel_within};
+use super::{Mirrors, PassSettings};
 use crate::{Result, linalg};
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
@@ -49,17 +49,31 @@ pub(super) fn reweight(
     to_kernel_within(&mut k, pass.kernel, pass.length);
     let alpha = solve(k, pass.nugget, c.transpose()).ok_or_else(|| does_not_factor(pass))?;
     let g = outer_product(z.as_ref(), alpha.as_ref(), distances.as_ref(), pass);
-    let (values, vectors) = linalg::symmetric_eigen(g.as_ref())?;
-    let largest = values.last().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+    // Reflections do not mix features of different parity.
+    let mut found: Vec<(f64, usize, Vec<f64>)> = Vec::new();
+    for (parity, members) in features.mirrors.classes() {
+        let part = Mat::from_fn(members.len(), members.len(), |i, j| {
+            g[(members[i], members[j])]
+        });
+        let (values, vectors) = linalg::symmetric_eigen(part.as_ref())?;
+        for (i, value) in values.iter().enumerate().rev() {
+            let mut direction = vec![0.0; g.ncols()];
+            for (j, &member) in members.iter().enumerate() {
+                direction[member] = vectors[(j, i)];
+            }
+            found.push((*value, parity, direction));
+        }
+    }
+    found.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let largest = found.first().map_or(0.0, |f| f.0).max(f64::MIN_POSITIVE);
     // Directions that move nothing only cost time.
-    let kept: Vec<usize> = (0..values.len())
-        .rev()
-        .filter(|&i| values[i] > 1e-14 * largest)
-        .collect();
-    let m = Mat::from_fn(kept.len(), values.len(), |i, j| {
-        (values[kept[i]] / largest).sqrt() * vectors[(j, kept[i])]
+    found.retain(|f| f.0 > 1e-14 * largest);
+    let m = Mat::from_fn(found.len(), g.ncols(), |i, j| {
+        (found[i].0 / largest).sqrt() * found[i].2[j]
     });
-    Ok(features.reweighted(m.as_ref(), coefficients))
+    let parity = found.iter().map(|f| f.1).collect();
+    let mirrors = Mirrors::new(features.reflections(), parity);
+    Ok(features.reweighted(m.as_ref(), mirrors, coefficients))
 }
 
 /// The targets along the principal axes in which they move most.

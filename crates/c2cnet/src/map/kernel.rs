@@ -12,7 +12,7 @@
 use super::kernel_function::{
     KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
-use super::{CoefficientMap, LinearMap, nystrom};
+use super::{CoefficientMap, LinearMap, Mirrors, nystrom};
 use crate::decode::Targets;
 use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
@@ -58,6 +58,8 @@ pub struct KernelMap {
 pub struct Features {
     transform: Mat<f64>,
     input_mean: Vec<f64>,
+    /// What reflections do to each feature, as far as the training samples come with their images.
+    pub(super) mirrors: Mirrors,
 }
 
 /// The smallest weight of an input direction, as a part of the largest. The linear map of a
@@ -73,27 +75,21 @@ pub(super) struct Relevance {
     /// How much the training predictions move along each, relative to the first.
     deviations: Vec<f64>,
     input_mean: Vec<f64>,
+    mirrors: Mirrors,
 }
 
 impl Relevance {
-    /// Step 1.
+    /// Step 1, for the inputs of each parity on their own: reflections do not mix them.
     pub(super) fn new(linear: &LinearMap, coefficients: MatRef<'_, f64>) -> Result<Self> {
         let mut a = coefficients.to_owned();
         linalg::subtract_from_columns(&mut a, &linear.input_mean);
-        let inputs = linalg::thin_svd(a.as_ref())?;
-        let spread = inputs.s.first().copied().unwrap_or(0.0);
-        let kept = inputs.s.iter().take_while(|&&s| s > 1e-14 * spread).count();
-        // P S: the inputs in few columns, with the same singular values and axes.
-        let mut axes = inputs.u.as_ref().subcols(0, kept).to_owned();
-        for (j, s) in inputs.s[..kept].iter().enumerate() {
-            axes.col_mut(j).iter_mut().for_each(|v| *v *= s);
-        }
-        let effects = linalg::mul(linear.weights.as_ref(), axes.as_ref());
-        let effect = linalg::thin_svd(effects.as_ref())?
-            .s
-            .first()
-            .copied()
-            .unwrap_or(0.0);
+        let classes = linear.mirrors.classes();
+        let parts = classes
+            .iter()
+            .map(|(_, members)| Effects::new(linear, a.as_ref(), members))
+            .collect::<Result<Vec<_>>>()?;
+        let largest = |of: fn(&Effects) -> f64| parts.iter().map(of).fold(0.0, f64::max);
+        let (spread, effect) = (largest(|p| p.spread), largest(|p| p.effect));
         // Predictions that move by no more than rounding of their mean do not move.
         let mean: f64 = linear.output_mean.iter().map(|v| v * v).sum();
         let rounding = 1e-13 * (mean * coefficients.ncols() as f64).sqrt();
@@ -105,21 +101,35 @@ impl Relevance {
             ));
         }
         let floor = WEIGHT_FLOOR * effect / spread;
-        let (r, m) = linear.weights.shape();
-        let stacked = Mat::from_fn(r + m, m, |i, j| match i {
-            i if i < r => linear.weights[(i, j)],
-            i if i - r == j => floor,
-            _ => 0.0,
-        });
-        let svd = linalg::thin_svd(linalg::mul(stacked.as_ref(), axes.as_ref()).as_ref())?;
-        let rank = svd.s.iter().take_while(|&&s| s > 1e-10 * svd.s[0]).count();
+        let mut found: Vec<(f64, usize, Vec<f64>)> = Vec::new();
+        for (part, (parity, members)) in parts.iter().zip(&classes) {
+            let (r, m) = part.weights.shape();
+            let stacked = Mat::from_fn(r + m, m, |i, j| match i {
+                i if i < r => part.weights[(i, j)],
+                i if i - r == j => floor,
+                _ => 0.0,
+            });
+            let svd = linalg::thin_svd(linalg::mul(stacked.as_ref(), part.axes.as_ref()).as_ref())?;
+            let rows = linalg::mul(svd.u.transpose(), stacked.as_ref());
+            for (i, s) in svd.s.iter().enumerate() {
+                let mut axis = vec![0.0; linear.input_mean.len()];
+                for (j, &member) in members.iter().enumerate() {
+                    axis[member] = rows[(i, j)];
+                }
+                found.push((*s, *parity, axis));
+            }
+        }
+        found.sort_by(|x, y| y.0.total_cmp(&x.0));
+        let first = found[0].0;
+        found.truncate(found.iter().take_while(|f| f.0 > 1e-10 * first).count());
         Ok(Relevance {
-            axes: linalg::mul(
-                svd.u.as_ref().subcols(0, rank).transpose(),
-                stacked.as_ref(),
-            ),
-            deviations: svd.s[..rank].iter().map(|s| s / svd.s[0]).collect(),
+            axes: Mat::from_fn(found.len(), linear.input_mean.len(), |i, j| found[i].2[j]),
+            deviations: found.iter().map(|f| f.0 / first).collect(),
             input_mean: linear.input_mean.clone(),
+            mirrors: Mirrors::new(
+                linear.mirrors.reflections(),
+                found.iter().map(|f| f.1).collect(),
+            ),
         })
     }
 
@@ -135,21 +145,72 @@ impl Relevance {
         let mut features = Features {
             transform,
             input_mean: self.input_mean.clone(),
+            mirrors: self.mirrors.clone(),
         };
         features.normalise(coefficients);
         features
     }
 }
 
+/// What some of the inputs do to the predictions of a linear map.
+struct Effects {
+    /// The inputs in few columns, $PS$, with their singular values and axes.
+    axes: Mat<f64>,
+    /// The columns of the linear map that take them.
+    weights: Mat<f64>,
+    /// How far the inputs move at most ...
+    spread: f64,
+    /// ... and the predictions with them.
+    effect: f64,
+}
+
+impl Effects {
+    fn new(linear: &LinearMap, centred: MatRef<'_, f64>, members: &[usize]) -> Result<Self> {
+        let inputs = linalg::thin_svd(linalg::select_rows(centred, members).as_ref())?;
+        let spread = inputs.s.first().copied().unwrap_or(0.0);
+        let kept = inputs.s.iter().take_while(|&&s| s > 1e-14 * spread).count();
+        let mut axes = inputs.u.as_ref().subcols(0, kept).to_owned();
+        for (j, s) in inputs.s[..kept].iter().enumerate() {
+            axes.col_mut(j).iter_mut().for_each(|v| *v *= s);
+        }
+        let weights = linalg::select_columns(linear.weights.as_ref(), members);
+        let effects = linalg::mul(weights.as_ref(), axes.as_ref());
+        let effect = linalg::thin_svd(effects.as_ref())?.s.first().copied();
+        Ok(Effects {
+            axes,
+            weights,
+            spread,
+            effect: effect.unwrap_or(0.0),
+        })
+    }
+}
+
 impl Features {
-    /// $z \leftarrow Mz$, then mean norm 1 again.
-    pub(super) fn reweighted(&self, m: MatRef<'_, f64>, coefficients: MatRef<'_, f64>) -> Self {
+    /// $z \leftarrow Mz$, then mean norm 1 again; reflections do `mirrors` to the new features.
+    pub(super) fn reweighted(
+        &self,
+        m: MatRef<'_, f64>,
+        mirrors: Mirrors,
+        coefficients: MatRef<'_, f64>,
+    ) -> Self {
         let mut features = Features {
             transform: linalg::mul(m, self.transform.as_ref()),
             input_mean: self.input_mean.clone(),
+            mirrors,
         };
         features.normalise(coefficients);
         features
+    }
+
+    /// How many reflections the samples come with.
+    pub fn reflections(&self) -> usize {
+        self.mirrors.reflections()
+    }
+
+    /// The same features for samples that come without their images.
+    pub fn without_mirrors(mut self) -> Self {
+        self.mirrors = Mirrors::none(self.transform.nrows());
+        self
     }
 
     fn normalise(&mut self, coefficients: MatRef<'_, f64>) {
@@ -199,6 +260,12 @@ impl KernelMap {
         let z = features.apply(coefficients);
         let (centres, weights) = if z.ncols() > settings.max_centres {
             nystrom::fit(z.as_ref(), c.as_ref(), *last, settings.max_centres, seed)?
+        } else if features.reflections() > 1 {
+            let weights = features
+                .mirrors
+                .solve(z.as_ref(), c.as_ref(), *last)
+                .ok_or_else(|| does_not_factor(*last))?;
+            (z, weights)
         } else {
             let mut k = squared_distances_within(z.as_ref());
             to_kernel_within(&mut k, last.kernel, last.length);
@@ -223,9 +290,11 @@ impl KernelMap {
     pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
         let settings: KernelSettings = serde_json::from_value(record["settings"].clone())
             .map_err(|e| Error::Data(format!("the model's kernel map is damaged: {e}")))?;
+        let transform = archive.matrix(&format!("{name}.features"))?;
         let map = KernelMap {
             features: Features {
-                transform: archive.matrix(&format!("{name}.features"))?,
+                mirrors: Mirrors::none(transform.nrows()),
+                transform,
                 input_mean: archive.vector(&format!("{name}.input_mean"))?,
             },
             centres: archive.matrix(&format!("{name}.centres"))?,

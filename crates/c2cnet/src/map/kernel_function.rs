@@ -96,7 +96,7 @@ pub fn to_kernel_within(distances_squared: &mut Mat<f64>, kernel: KernelFunction
 }
 
 /// Runs `work(j, column j)` on all columns, in parallel.
-fn each_column(matrix: MatMut<'_, f64>, work: impl Fn(usize, &mut [f64]) + Sync) {
+pub(super) fn each_column(matrix: MatMut<'_, f64>, work: impl Fn(usize, &mut [f64]) + Sync) {
     linalg::par_column_chunks(matrix, 32, |start, mut chunk| {
         for k in 0..chunk.ncols() {
             let column = chunk.rb_mut().col_mut(k).try_as_col_major_mut();

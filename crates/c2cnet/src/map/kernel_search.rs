@@ -214,8 +214,8 @@ pub fn search(
         if error < passes[chosen.0].validation_rl2e {
             chosen = (passes.len() - 1, features.clone());
         }
-        // A pass that hurts is seldom followed by one that helps.
-        if error > 1.2 * passes[passes.len() - 2].validation_rl2e {
+        // A pass that does not help is seldom followed by one that does.
+        if error >= passes[passes.len() - 2].validation_rl2e {
             break;
         }
     }

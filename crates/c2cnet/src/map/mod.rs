@@ -5,6 +5,7 @@ mod kernel;
 mod kernel_function;
 mod kernel_search;
 mod linear;
+mod mirrors;
 pub mod mlp;
 mod nystrom;
 
@@ -12,6 +13,7 @@ pub use kernel::{Features, KernelMap, KernelSettings, PassSettings};
 pub use kernel_function::KernelFunction;
 pub use kernel_search::{KernelChoice, KernelReport, KernelSpec, PassReport, search};
 pub use linear::LinearMap;
+pub use mirrors::Mirrors;
 pub use mlp::{MlpMap, MlpSpec};
 
 use crate::Result;

@@ -5,7 +5,8 @@ use super::network::{self, NetworkChoice};
 use super::{Candidate, MapConfig, MapKind, NetworkReport, Observer};
 use crate::decode::Targets;
 use crate::map::{
-    CoefficientMap, KernelChoice, KernelMap, KernelReport, LinearMap, search as search_kernel,
+    CoefficientMap, KernelChoice, KernelMap, KernelReport, LinearMap, Mirrors,
+    search as search_kernel,
 };
 use crate::metrics::mean;
 use crate::{Result, linalg};
@@ -56,13 +57,15 @@ const FOLD_SAMPLES: usize = 8000;
 pub(super) fn choose(
     coefficients: MatRef<'_, f64>,
     targets: &Targets,
+    mirrors: &Mirrors,
     split: &Split,
     config: &MapConfig,
     seed: u64,
 ) -> Result<Chosen> {
-    let fold_linear = LinearMap::fit(
+    let fold_linear = LinearMap::fit_mirrored(
         linalg::select_columns(coefficients, &split.train).as_ref(),
         &targets.select(&split.train),
+        mirrors.clone(),
     )?;
     let linear_error = held_out_error(&fold_linear, coefficients, targets, split);
     let mut candidates = vec![Candidate {
@@ -156,11 +159,17 @@ impl Chosen {
         let map: Box<dyn CoefficientMap> = match &self.pick {
             Pick::Linear => Box::new(self.fold_linear.clone()),
             Pick::Kernel(choice) => {
-                let train = &split.train[..split.train.len().min(FOLD_SAMPLES)];
+                let features = choice.features.clone();
+                let affordable = FOLD_SAMPLES * features.reflections();
+                let (train, features) = match split.train.len() <= affordable {
+                    true => (&split.train[..], features),
+                    // Part of the samples comes without its images.
+                    false => (&split.train[..FOLD_SAMPLES], features.without_mirrors()),
+                };
                 Box::new(KernelMap::fit(
                     linalg::select_columns(lesson.coefficients, train).as_ref(),
                     &lesson.targets.select(train),
-                    choice.features.clone(),
+                    features,
                     choice.settings.clone(),
                     seed,
                 )?)
@@ -195,7 +204,7 @@ impl Chosen {
         observer: &dyn Observer,
     ) -> Result<Fitted> {
         let (coefficients, targets) = (lesson.coefficients, lesson.targets);
-        let linear = LinearMap::fit(coefficients, targets)?;
+        let linear = LinearMap::fit_mirrored(coefficients, targets, lesson.mirrors.clone())?;
         let mut network = None;
         let map: Box<dyn CoefficientMap> = match self.pick {
             Pick::Linear => Box::new(linear.clone()),

@@ -1,15 +1,16 @@
 //! From training samples to a fitted operator.
 
 use super::auto_map::{self, Chosen, Fitted, Split};
+use super::images::Images;
 use super::lesson::{Lesson, OutputFrame};
 use super::model::{C2CNet, evaluate_maps, stack};
 use super::spaces::{Named, build, domain_of};
 use super::{FitConfig, FitReport, MapKind, Observer, Seconds, network, search};
-use crate::data::{Dataset, Field};
+use crate::data::{Dataset, Field, Symmetries};
 use crate::decode::{FieldDecoder, Targets};
 use crate::encode::{FieldEncoder, Transform};
 use crate::map::mlp::Recipe;
-use crate::map::{CoefficientMap, LinearMap};
+use crate::map::{CoefficientMap, LinearMap, Mirrors};
 use crate::{Error, Result, linalg};
 use faer::Mat;
 use rand::SeedableRng;
@@ -45,19 +46,28 @@ pub fn fit(
             "{originals} training samples are too few: some are held out to judge the choices; give at least 5"
         )));
     }
-    let train = config.symmetries.augment(&train)?;
     let split = split(originals, config.symmetries.order(), config);
     let mut seconds = Seconds::default();
     let mut choices = Vec::new();
 
     // Bases that the settings do not name are searched for.
     let clock = Instant::now();
-    let resolved = search::resolve(&train, originals, config, observer, &mut choices)?;
+    let resolved = search::resolve(&train, config, observer, &mut choices)?;
     seconds.search = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
     observer.step("fitting the output space");
-    let (outputs, targets) = fit_outputs(&train, &resolved)?;
+    // A model is fitted to all images of a sample under symmetries; choices are made on the samples
+    // themselves, to which images add nothing new.
+    let images;
+    let image_outputs = match config.symmetries {
+        Symmetries::None => &train.outputs,
+        group => {
+            images = group.images(&train.outputs)?;
+            &images
+        }
+    };
+    let (outputs, targets) = fit_outputs(image_outputs, &train, &resolved)?;
     for (name, decoder) in &outputs {
         let functions = decoder.basis().len();
         choices.push(format!(
@@ -70,7 +80,7 @@ pub fn fit(
     seconds.encoding += clock.elapsed().as_secs_f64();
 
     // One candidate for each transform that the settings leave open.
-    let mut best: Option<(Chosen, Encoders, Mat<f64>)> = None;
+    let mut best: Option<(Chosen, Encoders, Mat<f64>, Mirrors)> = None;
     let mut candidates = Vec::new();
     let mut refused = None;
     for transforms in transform_candidates(&train, &resolved) {
@@ -80,9 +90,17 @@ pub fn fit(
         let suffix = if logged { " with log input" } else { "" };
         observer.step(&format!("encoding inputs{suffix}"));
         // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
-        let encoded = fit_inputs(&train, &resolved, &transforms);
+        let encoded = fit_inputs(&train, &resolved, &transforms).and_then(|(encoders, samples)| {
+            let images = Images {
+                symmetries: config.symmetries,
+                encoders: &encoders,
+                fields: &train.inputs,
+            };
+            let (coefficients, mirrors) = images.coefficients(samples)?;
+            Ok((encoders, coefficients, mirrors))
+        });
         seconds.encoding += clock.elapsed().as_secs_f64();
-        let (inputs, coefficients) = match encoded {
+        let (inputs, coefficients, mirrors) = match encoded {
             Ok(encoded) => encoded,
             Err(e) => {
                 refused.get_or_insert(e);
@@ -94,6 +112,7 @@ pub fn fit(
         let chosen = auto_map::choose(
             coefficients.as_ref(),
             &targets,
+            &mirrors,
             &split,
             &config.map,
             config.seed,
@@ -107,10 +126,10 @@ pub fn fit(
             .as_ref()
             .is_none_or(|(b, ..)| chosen.validation_rl2e < b.validation_rl2e)
         {
-            best = Some((chosen, inputs, coefficients));
+            best = Some((chosen, inputs, coefficients, mirrors));
         }
     }
-    let Some((mut chosen, inputs, coefficients)) = best else {
+    let Some((mut chosen, inputs, coefficients, mirrors)) = best else {
         return Err(refused.expect("a candidate is chosen or refused"));
     };
     for (name, encoder) in &inputs {
@@ -130,7 +149,7 @@ pub fn fit(
         MapKind::Linear | MapKind::Kernel => OutputFrame::default(),
         MapKind::Auto | MapKind::Mlp => OutputFrame::new(
             &outputs,
-            &train.outputs,
+            image_outputs,
             &config.map.mlp,
             config.withhold,
             config.seed,
@@ -139,6 +158,7 @@ pub fn fit(
     let lesson = Lesson {
         coefficients: coefficients.as_ref(),
         targets: &targets,
+        mirrors: &mirrors,
         outputs: &frame,
     };
     let clock = Instant::now();
@@ -190,7 +210,7 @@ pub fn fit(
         candidates,
         kernel,
         network,
-        n_train: train.samples(),
+        n_train: coefficients.ncols(),
         seconds,
     };
     let info = serde_json::json!({
@@ -314,14 +334,15 @@ pub(super) fn fit_inputs(
     Ok((encoders, stack(&parts)))
 }
 
-/// Decoders of all outputs and the joint targets.
+/// Decoders of the outputs `fields` and their joint targets; `train` knows the mesh.
 pub(super) fn fit_outputs(
+    fields: &[(String, Field)],
     train: &Dataset,
     config: &FitConfig,
 ) -> Result<(Vec<(String, FieldDecoder)>, Targets)> {
     let mut decoders = Vec::new();
     let mut parts = Vec::new();
-    for (name, field) in &train.outputs {
+    for (name, field) in fields {
         let settings = config.output_named(name);
         let named = Named::output(settings)?;
         let domain = domain_of(named.domain, field)?;

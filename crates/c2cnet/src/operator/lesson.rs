@@ -2,6 +2,7 @@
 
 use crate::data::{Field, Observations};
 use crate::decode::{FieldDecoder, Targets};
+use crate::map::Mirrors;
 use crate::map::mlp::{MlpSpec, Recipe, SampleTarget, TrainingData};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -11,6 +12,8 @@ use rayon::prelude::*;
 pub(super) struct Lesson<'a> {
     pub coefficients: MatRef<'a, f64>,
     pub targets: &'a Targets,
+    /// Reflections that the samples come with.
+    pub mirrors: &'a Mirrors,
     pub outputs: &'a OutputFrame,
 }
 

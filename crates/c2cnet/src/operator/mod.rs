@@ -4,6 +4,7 @@ mod auto_map;
 mod candidates;
 mod config;
 mod fit;
+mod images;
 mod lesson;
 mod model;
 mod network;

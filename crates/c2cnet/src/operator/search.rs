@@ -16,7 +16,7 @@ use crate::basis::BasisSpec;
 use crate::data::Dataset;
 use crate::decode::Targets;
 use crate::encode::{EncoderSpec, Method, Transform};
-use crate::map::KernelSpec;
+use crate::map::{KernelSpec, Mirrors};
 use crate::{Error, Result, linalg};
 
 /// Floors below this are as good as zero: no map comes close.
@@ -35,7 +35,6 @@ const TIE: f64 = 1.1;
 /// Settings with every basis named.
 pub(super) fn resolve(
     train: &Dataset,
-    originals: usize,
     config: &FitConfig,
     observer: &dyn Observer,
     choices: &mut Vec<String>,
@@ -57,8 +56,7 @@ pub(super) fn resolve(
         return Ok(resolved);
     }
 
-    // Originals only: images of a sample say nothing new about a basis.
-    let used = originals.min(config.search.samples);
+    let used = train.samples().min(config.search.samples);
     let some = thinned(&train.select(&(0..used).collect::<Vec<_>>()), config.seed)?;
 
     for &i in &open_outputs {
@@ -92,7 +90,10 @@ pub(super) fn resolve(
         observer.step("searching for an input basis");
         let domain = domain_of(config.input_named(name).domain.as_ref(), field)?;
         // More coefficients than half the samples could not be told apart by any map.
-        let limit = config.search.max_functions.min((originals / 2).max(8));
+        let limit = config
+            .search
+            .max_functions
+            .min((train.samples() / 2).max(8));
         let ranked = rank(
             field,
             &domain,
@@ -173,7 +174,7 @@ struct Judge {
 
 impl Judge {
     fn new(some: &Dataset, config: &FitConfig) -> Result<Self> {
-        let (_, targets) = fit_outputs(some, config)?;
+        let (_, targets) = fit_outputs(&some.outputs, some, config)?;
         let mut judge = Judge {
             targets: reduced(targets)?,
             split: split(some.samples(), 1, config),
@@ -217,6 +218,7 @@ impl Judge {
         let chosen = auto_map::choose(
             coefficients.as_ref(),
             &self.targets,
+            &Mirrors::none(coefficients.nrows()),
             &self.split,
             &self.map,
             self.seed,
