@@ -13,6 +13,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OURS = ROOT / "target" / "release" / "examples" / "bench_training"
 THREADS = 2
+# Parts of a batch that run beside each other on our side: one for each core.
+SHARDS = 2
 MODES = ["foreach", "fused", "compile"]
 
 # Task, what it is, least ratio asked for, modes of PyTorch, whether its products alone are a ceiling.
@@ -63,9 +65,9 @@ def best(records, key="seconds"):
 
 def measure(task, modes, ceiling, repeats):
     """Records by side and number of threads, taken in turn."""
-    sides = {"ours": [OURS, task]}
+    sides = {"ours": [OURS, task, str(SHARDS)]}
     if ceiling:
-        sides["products"] = [OURS, f"{task}-products"]
+        sides["products"] = [OURS, f"{task}-products", str(SHARDS)]
     for mode in modes:
         sides[mode] = [sys.executable, HERE / "peer.py", task, mode]
     records = {}
@@ -126,7 +128,7 @@ def main():
             f"{date.today():%Y-%m}, {cpu_model()}, {os.cpu_count()} cores; PyTorch {torch.__version__}, Python "
             f"{platform.python_version()}. {arguments.repeats} runs of each side in turn, load average "
             f"{min(loads):.1f} to {max(loads):.1f} (other work ran beside it where this is above 2); "
-            f"milliseconds are the best, on {THREADS} threads each, PyTorch in its fastest mode (in brackets: Adam "
+            f"milliseconds are the best, on {THREADS} threads each, our batches in {SHARDS} shards, PyTorch in its fastest mode (in brackets: Adam "
             "for each or fused, eager, or compiled). Ratios are theirs over ours: of these times, and of "
             "processor time with one thread each, which other work disturbs least. Products: the part of a step's "
             "time that its matrix products alone take, with one thread in brackets. Memory is the peak "
