@@ -11,6 +11,7 @@ mod output;
 mod output_path;
 mod picture;
 mod progress;
+mod report;
 mod settings;
 mod training;
 

@@ -1,6 +1,6 @@
 //! `c2cnet evaluate`: errors of a model on samples with known outputs.
 
-use super::report;
+use super::errors;
 use crate::output::{self, counted, say};
 use crate::output_path;
 use crate::picture::{self, Shown};
@@ -82,14 +82,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     drop(progress);
     if args.json {
-        output::say_json(&report::object(&report, &on, seconds).into())?;
+        output::say_json(&errors::object(&report, &on, seconds).into())?;
         return Ok(());
     }
     say(format_args!(
         "errors on {} ({on}), predicted in {seconds:.3} s",
         counted(report.n_samples, "sample")
     ))?;
-    say(report::table(&report, true))?;
+    say(errors::table(&report, true))?;
     if on == "train" {
         say("\nThe model was fitted to these samples: on others its errors are larger.")?;
     }
