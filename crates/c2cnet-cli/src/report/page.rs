@@ -131,7 +131,10 @@ fn tiles(run: &Run, lines: &[Line<'_>]) -> Markup {
     let mut ratios: Vec<f64> = lines.iter().filter_map(|l| ratio(l.row)).collect();
     ratios.sort_by(f64::total_cmp);
     let under = ratios.iter().filter(|r| **r <= 1.0).count();
-    let checks: Vec<bool> = run.done().flat_map(|e| e.checks.iter().map(|c| c.passed)).collect();
+    let checks: Vec<bool> = run
+        .done()
+        .flat_map(|e| e.checks.iter().map(|c| c.passed))
+        .collect();
     let held = checks.iter().filter(|c| **c).count();
     let total: f64 = run.done().filter_map(|e| e.seconds).sum();
     let done = run.done().count();

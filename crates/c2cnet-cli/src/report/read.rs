@@ -101,7 +101,10 @@ fn read_experiment(folder: &Path) -> Readable<Experiment> {
 /// Reads a file of this format's version.
 fn read_json<T: DeserializeOwned>(path: &Path) -> Readable<T> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let text = fs::read_to_string(path).map_err(|e| format!("{name} cannot be read: {e}"))?;
+    let text = fs::read_to_string(path).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => format!("there is no {name}"),
+        _ => format!("{name} cannot be read: {e}"),
+    })?;
     let value: Value =
         serde_json::from_str(&text).map_err(|e| format!("{name} is damaged: {e}"))?;
     match value.get("format").and_then(Value::as_u64) {
@@ -124,7 +127,10 @@ pub fn read_beside(folder: &Path, name: &str) -> Readable<String> {
     if name.is_empty() || !inside {
         return Err(format!("{name:?} is not a file of the experiment"));
     }
-    fs::read_to_string(folder.join(path)).map_err(|e| format!("{name} cannot be read: {e}"))
+    fs::read_to_string(folder.join(path)).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => format!("there is no {name}"),
+        _ => format!("{name} cannot be read: {e}"),
+    })
 }
 
 /// Where the paper has an experiment: by its label, then by its name.

@@ -89,13 +89,15 @@ pub fn errors(lines: &[Line<'_>]) -> Markup {
             .unwrap_or(problem);
         let mut cells = vec![Cell::text(name)];
         for (variant, _) in VARIANTS {
-            let ours = here.iter().find(|l| Variant::of(&l.row.method) == Some(variant));
+            let ours = here
+                .iter()
+                .find(|l| Variant::of(&l.row.method) == Some(variant));
             let printed = printed.and_then(|row| variant.printed(row));
-            cells.push(pair(ours.and_then(|l| l.row.rl2e), printed));
+            cells.push(Cell::pair(ours.and_then(|l| l.row.rl2e), printed, error));
         }
         for method in &others {
             let ours = here.iter().find(|l| l.row.method == *method);
-            cells.push(pair(ours.and_then(|l| l.row.rl2e), None));
+            cells.push(Cell::number(ours.and_then(|l| l.row.rl2e), error));
         }
         let floors = here.iter().filter_map(|l| l.row.floor);
         cells.push(Cell::number(floors.reduce(f64::min), error));
@@ -110,17 +112,6 @@ pub fn errors(lines: &[Line<'_>]) -> Markup {
                 "Test RL2E. In each cell: here, and below it in grey what the paper prints. A dash: no such experiment."
             }
         }
-    }
-}
-
-/// Our value over the paper's; sorted by ours where there is one.
-fn pair(ours: Option<f64>, paper: Option<f64>) -> Cell {
-    Cell {
-        shown: html! {
-            @if let Some(v) = ours { strong { (error(v)) } } @else { (format::MISSING) }
-            @if let Some(v) = paper { span.printed { (error(v)) } }
-        },
-        order: ours.or(paper),
     }
 }
 
@@ -157,7 +148,8 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
                 Cell::text(&hardware),
             ]);
         }
-        for ((_, peer, schedule, hardware), group) in groups.iter().filter(|(k, _)| k.0 == problem) {
+        for ((_, peer, schedule, hardware), group) in groups.iter().filter(|(k, _)| k.0 == problem)
+        {
             let mean = |value: fn(&Peer) -> Option<f64>| mean_and_spread(group, value);
             rows.push(vec![
                 Cell::text(name),
@@ -167,7 +159,10 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
                 spread_cell(mean(|p| p.parameters), integer),
                 spread_cell(mean(|p| p.rl2e), error),
                 spread_cell(mean(|p| p.mse), error),
-                Cell::text(&format!("{schedule}, {}", crate::output::counted(group.len(), "seed"))),
+                Cell::text(&format!(
+                    "{schedule}, {}",
+                    crate::output::counted(group.len(), "seed")
+                )),
                 Cell::text(hardware),
             ]);
         }
@@ -176,7 +171,10 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
             rows.push(vec![
                 Cell::text(name),
                 Cell::text(&method.method),
-                Cell::text("paper"),
+                Cell {
+                    shown: html! { span.from-paper { "paper" } },
+                    order: None,
+                },
                 Cell::number(Some(method.seconds), seconds),
                 Cell::number(Some(method.parameters), integer),
                 Cell::number(Some(method.rl2e), error),
@@ -282,10 +280,19 @@ fn peer_curves(peers: &[Peer], lines: &[Line<'_>]) -> Vec<Curve> {
         }
         let known = lines.iter().find(|l| l.row.problem == problem);
         Curve {
-            title: format!("{}: test error over training time", known.map_or(problem, |l| title(l.row))),
+            title: format!(
+                "{}: test error over training time",
+                known.map_or(problem, |l| title(l.row))
+            ),
             caption: "A dot is where c2cnet ends: encoding and training together.".into(),
-            x: Axis { title: "seconds".into(), log: true },
-            y: Axis { title: "test RL2E".into(), log: true },
+            x: Axis {
+                title: "seconds".into(),
+                log: true,
+            },
+            y: Axis {
+                title: "test RL2E".into(),
+                log: true,
+            },
             series,
             ..Curve::default()
         }

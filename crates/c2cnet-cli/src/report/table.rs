@@ -35,8 +35,10 @@ pub struct Cell {
 
 impl Cell {
     pub fn text(text: &str) -> Self {
+        // Long texts break over lines; short ones never do.
+        let long = text.chars().count() > 28;
         Cell {
-            shown: html! { (text) },
+            shown: html! { @if long { div.long { (text) } } @else { (text) } },
             order: None,
         }
     }
@@ -45,6 +47,17 @@ impl Cell {
         Cell {
             shown: html! { (format::maybe(v, write)) },
             order: v.filter(|v| v.is_finite()),
+        }
+    }
+
+    /// Ours over the paper's; sorted by ours where there is one.
+    pub fn pair(ours: Option<f64>, paper: Option<f64>, write: fn(f64) -> String) -> Self {
+        Cell {
+            shown: html! {
+                (format::maybe(ours, write))
+                @if let Some(v) = paper { span.printed { (write(v)) } }
+            },
+            order: ours.or(paper),
         }
     }
 }
@@ -84,8 +97,8 @@ pub fn of_experiment(table: &Table) -> Markup {
             let value = values.get(&column.key);
             let spread = values.get(&format!("{}_spread", column.key));
             Cell {
-                shown: html! { (format::cell(column.kind, value, spread)) },
                 order: value.and_then(Value::as_f64),
+                ..Cell::text(&format::cell(column.kind, value, spread))
             }
         };
         table.columns.iter().map(cell).collect()
