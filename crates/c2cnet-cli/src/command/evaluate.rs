@@ -39,8 +39,8 @@ pub struct Args {
     #[arg(long, value_name = "CSV")]
     per_sample: Option<PathBuf>,
 
-    /// Draw the best, the median and the worst sample into this SVG file.
-    #[arg(long, value_name = "SVG")]
+    /// Draw the best, the median and the worst sample into this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
 
     /// Print one JSON object instead of text.
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if let (Some(path), Some(rows)) = (&args.figure, rows) {
         let title = format!("{} on {}", args.model.display(), args.data.display());
         let figure = picture::draw(&title, &rows?, chosen.triangles.as_deref())?;
-        output_path::write(path, &figure.to_svg())?;
+        output_path::write_figure(path, &figure.to_svg())?;
     }
     drop(progress);
     if args.json {

@@ -2,8 +2,11 @@
 //!
 //! Numbers that were not measured, or are not finite, are `null`.
 
+use crate::output_path;
+use c2cnet::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::path::Path;
 
 /// The version of all three kinds of file.
 pub const FORMAT: u64 = 1;
@@ -118,6 +121,22 @@ pub struct Picture {
     pub label: Option<String>,
     pub svg: String,
     pub png: Option<String>,
+}
+
+impl Picture {
+    /// Writes the drawing `svg` into the experiment's `folder`, as SVG and as PNG.
+    ///
+    /// # Errors
+    /// If the files cannot be written.
+    pub fn write(mut self, folder: &Path, svg: &str) -> Result<Picture> {
+        output_path::folder(&folder.join("figures"))?;
+        self.svg = format!("figures/{}.svg", self.id);
+        let png = format!("figures/{}.png", self.id);
+        output_path::write_figure(&folder.join(&self.svg), svg)?;
+        output_path::write_figure(&folder.join(&png), svg)?;
+        self.png = Some(png);
+        Ok(self)
+    }
 }
 
 /// Curves that the page draws itself.
