@@ -172,16 +172,17 @@ impl Box {
     fn functions(&self, svg: &mut Svg, x: &[f64], basis: &Mat<f64>) {
         const SHOWN: usize = 6;
         let stride = basis.ncols() / SHOWN;
-        for k in 0..SHOWN {
+        for (k, colour) in OKABE_ITO.into_iter().take(SHOWN).enumerate() {
             let column: Vec<f64> = basis.col(k * stride + stride / 2).iter().copied().collect();
             let size = column.iter().fold(1e-12, |m: f64, v| m.max(v.abs()));
             let middle = 1.0 - (k as f64 + 0.5) / SHOWN as f64;
             let at = |(x, v): (&f64, &f64)| {
                 let inside = 0.08 + 0.84 * x;
-                self.place(inside, middle + 0.42 / SHOWN as f64 * v / size, [0.0, 1.0])
+                let up = middle + 0.42 / SHOWN as f64 * v / size;
+                self.place(inside, up, [0.0, 1.0])
             };
             let points: Vec<_> = x.iter().zip(&column).map(at).collect();
-            svg.stroke(&polyline(&points), Stroke::solid(OKABE_ITO[k], 1.5));
+            svg.stroke(&polyline(&points), Stroke::solid(colour, 1.5));
         }
     }
 
