@@ -37,7 +37,7 @@ pub fn html(run: &Run) -> String {
                     }
                     section #summaries {
                         h2 { "The paper’s summaries" }
-                        (summary::errors(&lines))
+                        (summary::errors(run, &lines))
                         (summary::performance(run, &lines))
                     }
                     @for (name, result) in &run.experiments {

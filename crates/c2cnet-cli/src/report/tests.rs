@@ -128,6 +128,46 @@ fn every_part_is_shown() {
 }
 
 #[test]
+fn summaries_take_what_tables_say_of_the_same_runs() {
+    let (page, _) = page_of(|run| {
+        let row = |method: &str, rl2e: f64, paper: f64| {
+            json!({"method": method, "rl2e": rl2e, "paper_rl2e": paper, "parameters": 1234567,
+                "architecture": "[512, 180×2, 2048]"})
+        };
+        let table = |rows: Value| json!({"id": "t", "title": "T", "columns": [], "rows": rows});
+        let result = |name: &str, headline: Value, rows: Value| {
+            put(
+                run,
+                &format!("{name}/result.json"),
+                &json!({"format": 1, "name": name, "headline": headline, "tables": [table(rows)]}),
+            );
+        };
+        // The paper prints 6.47e-3 and 6.48e-3 for two problems: each goes to its own.
+        let headline = json!([{"problem": "poisson10d", "method": "auto", "rl2e": 9.17e-5}]);
+        let rows = json!([
+            row("RFM-C2C, 128 functions", 3.21e-3, 6.47e-3),
+            row("C2C, default", 9.17e-5, 6.47e-3)
+        ]);
+        result("ten", headline, rows);
+        let plate = json!([
+            row("Vector FEM, C2C", 6.06e-1, 6.24e-1),
+            row("Scalar FEM, P2C", 1.0, 1.68e-3)
+        ]);
+        result("plate", json!([]), plate);
+    });
+    assert_has(
+        &page,
+        &[
+            "3.21e-3<span class=\"printed\">6.48e-3",
+            "6.06e-1<span class=\"printed\">6.24e-1",
+            "–<span class=\"printed\">1.68e-3",
+            "C2C, default (auto)",
+            "1,234,567",
+        ],
+    );
+}
+
+#[test]
 fn text_never_becomes_markup() {
     let (page, _) = page_of(|_| ());
     assert_has(
