@@ -46,7 +46,9 @@ pub fn integer(v: f64) -> String {
 
 /// Seconds, then minutes, then hours.
 pub fn seconds(v: f64) -> String {
-    if v < 0.1 {
+    if v < 1e-3 {
+        "< 1 ms".into()
+    } else if v < 0.1 {
         format!("{} ms", number(1e3 * v))
     } else if v < 9.95 {
         format!("{v:.1} s")

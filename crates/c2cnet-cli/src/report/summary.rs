@@ -28,20 +28,23 @@ const VARIANTS: [(Variant, &str); 4] = [
 ];
 
 impl Variant {
-    /// Which column a method of a headline belongs to.
-    fn of(method: &str) -> Option<Variant> {
+    /// The columns that a method may belong to; one that does not say may be scalar or vector-valued.
+    fn of(method: &str) -> Vec<Variant> {
         let method = method.to_lowercase();
         if !method.contains("c2c") {
-            return None;
+            return Vec::new();
         }
-        let vector = method.contains("vector");
-        match (method.contains("fem"), method.contains("rfm")) {
-            (true, false) if vector => Some(Variant::VectorFem),
-            (true, false) => Some(Variant::ScalarFem),
-            (false, true) if vector => Some(Variant::VectorRfm),
-            (false, true) => Some(Variant::ScalarRfm),
-            _ => None,
+        let mut variants = match (method.contains("fem"), method.contains("rfm")) {
+            (true, false) => vec![Variant::ScalarFem, Variant::VectorFem],
+            (false, true) => vec![Variant::ScalarRfm, Variant::VectorRfm],
+            _ => Vec::new(),
+        };
+        if method.contains("vector") {
+            variants.retain(|v| matches!(v, Variant::VectorFem | Variant::VectorRfm));
+        } else if method.contains("scalar") {
+            variants.retain(|v| matches!(v, Variant::ScalarFem | Variant::ScalarRfm));
         }
+        variants
     }
 
     fn printed(self, row: &Errors) -> Option<f64> {
@@ -60,7 +63,7 @@ fn other_methods<'a>(lines: &[Line<'a>]) -> Vec<&'a str> {
     let mut methods: Vec<&str> = Vec::new();
     for line in lines {
         let method = line.row.method.as_str();
-        let known = Variant::of(method).is_some() || method.starts_with("paper");
+        let known = !Variant::of(method).is_empty() || method.starts_with("paper");
         if !known && !methods.contains(&method) {
             methods.push(method);
         }
@@ -83,26 +86,22 @@ fn repeated<'a>(run: &Run, paper: &'a Paper) -> Vec<Repeated<'a>> {
         let own = |problem: &str| experiment.headline.iter().any(|h| h.problem == problem);
         for row in experiment.tables.iter().flat_map(|t| &t.rows) {
             let number = |key: &str| row.get(key).and_then(Value::as_f64);
-            let method = row
-                .get("method")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            let (Some(variant), Some(rl2e), Some(printed)) =
-                (Variant::of(method), number("rl2e"), number("paper_rl2e"))
-            else {
+            let method = row.get("method").and_then(Value::as_str);
+            let (Some(rl2e), Some(printed)) = (number("rl2e"), number("paper_rl2e")) else {
                 continue;
             };
-            let off = |cell: &Errors| Some((variant.printed(cell)? / printed - 1.0).abs());
-            let near = paper
-                .rl2e
-                .iter()
-                .filter_map(|cell| Some((cell, off(cell)?)));
-            let best = near.filter(|(_, off)| *off < 5e-3).min_by(|a, b| {
-                let rank = |(cell, off): &(&Errors, f64)| (!own(&cell.problem), *off);
-                let (a, b) = (rank(a), rank(b));
-                a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+            let variants = Variant::of(method.unwrap_or_default());
+            let cells = paper.rl2e.iter().flat_map(|cell| {
+                let of = |v: &Variant| Some((cell, *v, (v.printed(cell)? / printed - 1.0).abs()));
+                variants.iter().filter_map(of).collect::<Vec<_>>()
             });
-            if let Some((cell, _)) = best {
+            let near = cells.filter(|(_, _, off)| *off < 5e-3);
+            let best = near.min_by(|a, b| {
+                let foreign = |cell: &Errors| !own(&cell.problem);
+                let by_problem = foreign(a.0).cmp(&foreign(b.0));
+                by_problem.then(a.2.total_cmp(&b.2))
+            });
+            if let Some((cell, variant, _)) = best {
                 found.push(Repeated {
                     problem: &cell.problem,
                     variant,
@@ -160,7 +159,7 @@ pub fn errors(run: &Run, lines: &[Line<'_>]) -> Markup {
             let in_headline = || {
                 let line = here
                     .iter()
-                    .find(|l| Variant::of(&l.row.method) == Some(variant));
+                    .find(|l| Variant::of(&l.row.method).first() == Some(&variant));
                 line.and_then(|l| l.row.rl2e)
             };
             let printed = printed.and_then(|row| variant.printed(row));

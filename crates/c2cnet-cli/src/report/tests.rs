@@ -154,6 +154,8 @@ fn summaries_take_what_tables_say_of_the_same_runs() {
             row("Scalar FEM, P2C", 1.0, 1.68e-3)
         ]);
         result("plate", json!([]), plate);
+        let l = json!([row("RFM-C2C, 51,000 samples", 1.77e-2, 3.86e-2)]);
+        result("l", json!([]), l);
     });
     assert_has(
         &page,
@@ -161,6 +163,7 @@ fn summaries_take_what_tables_say_of_the_same_runs() {
             "3.21e-3<span class=\"printed\">6.48e-3",
             "6.06e-1<span class=\"printed\">6.24e-1",
             "–<span class=\"printed\">1.68e-3",
+            "1.77e-2<span class=\"printed\">3.86e-2",
             "C2C, default (auto)",
             "1,234,567",
         ],
