@@ -80,6 +80,8 @@ async function contents(page, narrow) {
 }
 
 async function tables(page) {
+  const narrowest = await page.locator("tbody td:first-child").evaluateAll((cells) => Math.min(...cells.map((cell) => cell.offsetWidth)));
+  assert.ok(narrowest > 60, `a first column of ${narrowest} pixels cannot be read`);
   const table = page.locator("#headline table");
   const ratios = () => table.locator("tbody tr td:nth-child(5)").evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.v)));
   const button = table.locator("th:nth-child(5) button");
