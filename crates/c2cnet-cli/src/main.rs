@@ -7,10 +7,13 @@ mod contour;
 mod exit;
 mod figure;
 mod interrupt;
+#[allow(dead_code, reason = "the experiment `methods` draws them")]
+mod method_figures;
 mod output;
 mod output_path;
 mod picture;
 mod progress;
+mod report;
 mod settings;
 mod training;
 

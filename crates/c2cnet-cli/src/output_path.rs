@@ -40,3 +40,15 @@ pub fn folder(path: &Path) -> Result<()> {
 pub fn write(path: &Path, text: &str) -> Result<()> {
     crate::interrupt::patiently(|| write_atomically(path, |out| out.write_all(text.as_bytes())))
 }
+
+/// Writes the drawing `svg`, all or nothing: as PNG if the path ends so, else as it is.
+pub fn write_figure(path: &Path, svg: &str) -> Result<()> {
+    if !path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("png"))
+    {
+        return write(path, svg);
+    }
+    let bytes = crate::figure::png(svg)?;
+    crate::interrupt::patiently(|| write_atomically(path, |out| out.write_all(&bytes)))
+}

@@ -36,6 +36,9 @@ fn curves_of_an_interval() {
     assert!(first.contains("input f") && first.contains("output u"));
     assert!(!first.contains("<image"));
     assert!(first != last);
+    folder.succeed(&["plot", "data.npz", "-o", "pixels.png"]);
+    let png = std::fs::read(folder.path("pixels.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG"));
 }
 
 #[test]

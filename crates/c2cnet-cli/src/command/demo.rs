@@ -1,6 +1,6 @@
 //! `c2cnet demo`: everything once, explained.
 
-use super::report;
+use super::errors;
 use crate::output::{counted, error, say};
 use crate::picture::{self, Shown, input_of};
 use crate::progress::Progress;
@@ -102,7 +102,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
     say("3. Evaluate on the test samples, which the fit never saw")?;
     let errors = model.evaluate(&test)?;
-    say(report::table(&errors, false))?;
+    say(errors::table(&errors, false))?;
     say(format_args!(
         "   Read it so: RL2E is the size of the error as a part of the size of the solution. A model\n   \
          that ignores its input has {}, a linear one {}, this one {}. Whatever the\n   \

@@ -1,6 +1,6 @@
 //! `c2cnet evaluate`: errors of a model on samples with known outputs.
 
-use super::report;
+use super::errors;
 use crate::output::{self, counted, say};
 use crate::output_path;
 use crate::picture::{self, Shown};
@@ -39,8 +39,8 @@ pub struct Args {
     #[arg(long, value_name = "CSV")]
     per_sample: Option<PathBuf>,
 
-    /// Draw the best, the median and the worst sample into this SVG file.
-    #[arg(long, value_name = "SVG")]
+    /// Draw the best, the median and the worst sample into this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
 
     /// Print one JSON object instead of text.
@@ -78,18 +78,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if let (Some(path), Some(rows)) = (&args.figure, rows) {
         let title = format!("{} on {}", args.model.display(), args.data.display());
         let figure = picture::draw(&title, &rows?, chosen.triangles.as_deref())?;
-        output_path::write(path, &figure.to_svg())?;
+        output_path::write_figure(path, &figure.to_svg())?;
     }
     drop(progress);
     if args.json {
-        output::say_json(&report::object(&report, &on, seconds).into())?;
+        output::say_json(&errors::object(&report, &on, seconds).into())?;
         return Ok(());
     }
     say(format_args!(
         "errors on {} ({on}), predicted in {seconds:.3} s",
         counted(report.n_samples, "sample")
     ))?;
-    say(report::table(&report, true))?;
+    say(errors::table(&report, true))?;
     if on == "train" {
         say("\nThe model was fitted to these samples: on others its errors are larger.")?;
     }

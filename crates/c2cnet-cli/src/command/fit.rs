@@ -1,6 +1,6 @@
 //! `c2cnet fit`: from samples to a model file.
 
-use super::report;
+use super::errors;
 use crate::output::{self, counted, say};
 use crate::progress::Progress;
 use crate::settings::FitFlags;
@@ -130,7 +130,7 @@ fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> 
     } else {
         "train"
     };
-    let mut object = report::object(&report.validation, on, report.seconds.total);
+    let mut object = errors::object(&report.validation, on, report.seconds.total);
     // Its number among the held-out samples would tell nobody anything.
     object.remove("worst_sample");
     object.insert("held_out".into(), json!(report.held_out));
@@ -176,7 +176,7 @@ fn say_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
              left to judge;\n`c2cnet evaluate` shows errors on samples that did not train"
         ),
     })?;
-    say(report::table(&report.validation, false))?;
+    say(errors::table(&report.validation, false))?;
     say(format_args!(
         "\nfitted to {} in {:.2} s (search {:.2}, encoding {:.2}, map {:.2})",
         counted(report.n_train, "sample"),

@@ -2,6 +2,7 @@
 
 mod demo;
 mod diagnose;
+mod errors;
 mod evaluate;
 mod fit;
 mod generate;
@@ -23,6 +24,7 @@ pub enum Command {
     Predict(predict::Args),
     Inspect(inspect::Args),
     Diagnose(diagnose::Args),
+    Report(report::Args),
 }
 
 impl Command {
@@ -37,6 +39,7 @@ impl Command {
             Command::Predict(args) => predict::run(&args),
             Command::Inspect(args) => inspect::run(&args),
             Command::Diagnose(args) => diagnose::run(&args),
+            Command::Report(args) => report::run(&args),
         }
     }
 }

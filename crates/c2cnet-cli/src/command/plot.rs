@@ -33,9 +33,9 @@ pub struct Args {
     #[arg(long, value_name = "K")]
     sample: Option<usize>,
 
-    /// Where to write the picture [default: here, by the name of the file, for data with the
-    /// sample, -K.svg].
-    #[arg(short, long, value_name = "SVG")]
+    /// Where to write the picture, as .svg or .png [default: here, by the name of the file, for
+    /// data with the sample, -K.svg].
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         (path, Drawing::new(&data, sample).figure(&stem))
     };
-    output_path::write(&path, &figure.to_svg())?;
+    output_path::write_figure(&path, &figure.to_svg())?;
     say(format_args!("wrote {}", path.display()))?;
     Ok(())
 }

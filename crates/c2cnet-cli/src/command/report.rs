@@ -1,59 +1,44 @@
-//! Errors of a model, for people and for machines.
+//! `c2cnet report`: one page about a run, and its main figures as Markdown.
 
-use crate::output::{Table, error};
-use c2cnet::operator::EvaluationReport;
-use serde_json::{Map, Value, json};
+use crate::output::say;
+use crate::{output_path, report};
+use std::path::PathBuf;
 
-/// The table of errors, with a few words on each; `numbered` if samples have numbers that a
-/// reader knows.
-pub fn table(report: &EvaluationReport, numbered: bool) -> Table {
-    let mut table = Table::default();
-    let mut row = |name: &str, value: f64, words: &str| {
-        table.row([name, &error(value), words]);
-    };
-    let percent = format!(
-        "mean relative L2 error, |prediction - truth| / |truth|: {:.2} %",
-        100.0 * report.rl2e
-    );
-    row("RL2E", report.rl2e, &percent);
-    row(
-        "floor",
-        report.floor,
-        "the smallest RL2E that the output basis allows, with a perfect map",
-    );
-    row(
-        "linear map",
-        report.linear_rl2e,
-        "RL2E of a linear map of the same coefficients",
-    );
-    row(
-        "training mean",
-        report.mean_rl2e,
-        "RL2E of predicting the mean training output, whatever the input",
-    );
-    if let Some(v) = report.withheld_rl2e {
-        row("withheld", v, "RL2E at output points that no fit saw");
-    }
-    if let Some(v) = report.withheld_floor {
-        row("withheld floor", v, "the smallest error at those points");
-    }
-    let mut worst = "RL2E of the worst sample".to_string();
-    if numbered {
-        worst += &format!(", number {} (from 0)", report.worst_sample);
-    }
-    row("worst", report.worst_rl2e, &worst);
-    row("MSE", report.mse, "mean squared error");
-    row("rms", report.rms, "root mean square of the outputs");
-    table
+const AFTER_HELP: &str = "\
+Examples:
+  c2cnet report reproduction
+  c2cnet report reproduction -o page.html --results RESULTS.md
+
+RUN is what `c2cnet reproduce` wrote. The page needs no other file and no network. An experiment
+that is missing or damaged is named with the reason; the others are shown.";
+
+/// Write a self-contained HTML page about a run of the paper's experiments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The folder of the run.
+    run: PathBuf,
+
+    /// Where to write the page [default: report.html in the folder].
+    #[arg(short, long, value_name = "HTML")]
+    output: Option<PathBuf>,
+
+    /// Also write the headline table and each experiment's main table as Markdown.
+    #[arg(long, value_name = "MD")]
+    results: Option<PathBuf>,
 }
 
-/// The errors as one object; `on` says on which samples.
-pub fn object(report: &EvaluationReport, on: &str, seconds: f64) -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert("on".into(), json!(on));
-    if let Ok(Value::Object(errors)) = serde_json::to_value(report) {
-        object.extend(errors);
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let page = args.output.clone();
+    let page = page.unwrap_or_else(|| args.run.join("report.html"));
+    for path in args.output.iter().chain(&args.results) {
+        output_path::check(path)?;
     }
-    object.insert("seconds".into(), json!(seconds));
-    object
+    report::write(&args.run, &page)?;
+    say(format_args!("wrote {}", page.display()))?;
+    if let Some(markdown) = &args.results {
+        report::write_results(&args.run, markdown)?;
+        say(format_args!("wrote {}", markdown.display()))?;
+    }
+    Ok(())
 }

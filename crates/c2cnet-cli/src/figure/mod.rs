@@ -29,7 +29,9 @@ mod heatmap;
 mod layout;
 mod legend;
 mod lines;
+mod overlay;
 mod panel;
+mod png;
 mod raster;
 mod scatter;
 mod series;
@@ -46,9 +48,13 @@ pub use colour_scale::ColourScale;
 pub use heatmap::Heatmap;
 pub use legend::Legend;
 pub use lines::{Band, Lines};
+pub use overlay::Overlay;
 pub use panel::Panel;
+pub use png::png;
 pub use scatter::Scatter;
 pub use series::{Dash, Marker, Series};
+pub use svg::{Stroke, Svg, polyline};
+pub use text::{Anchor, Text};
 pub use triangles::Triangles;
 
 /// A title over rows of panels.

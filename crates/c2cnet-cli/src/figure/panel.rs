@@ -2,12 +2,13 @@
 
 use super::arrows::Arrows;
 use super::axis::{Axis, Extent, Scale, Span};
-use super::colour::{BLACK, Rgb};
+use super::colour::Rgb;
 use super::colour_scale::{ColourScale, Colours};
 use super::frame::{Area, Frame, Margins};
 use super::heatmap::Heatmap;
 use super::legend::{Entry, Legend};
 use super::lines::Lines;
+use super::overlay::Overlay;
 use super::scatter::Scatter;
 use super::svg::{Stroke, Svg, polyline};
 use super::text::{self, Anchor, Text};
@@ -25,7 +26,7 @@ pub struct Panel<K = Box<dyn Plot>> {
     /// Of the figure's panel height.
     height: f64,
     legend: Legend,
-    overlay: Vec<[[f64; 2]; 2]>,
+    overlays: Vec<Overlay>,
 }
 
 /// What a panel has in common with those beside it.
@@ -136,7 +137,7 @@ impl<K> Panel<K> {
             equal_aspect: false,
             height: 1.0,
             legend: Legend::Auto,
-            overlay: Vec::new(),
+            overlays: Vec::new(),
         }
     }
 
@@ -182,8 +183,16 @@ impl<K> Panel<K> {
 
     /// Draws these pieces of line over the data, black with a white rim that
     /// shows them on any colour. They do not widen the axes.
-    pub fn overlay(mut self, segments: &[[[f64; 2]; 2]]) -> Self {
-        self.overlay.extend_from_slice(segments);
+    pub fn overlay(self, segments: &[[[f64; 2]; 2]]) -> Self {
+        if segments.is_empty() {
+            return self;
+        }
+        self.over(Overlay::Outline(segments.to_vec()))
+    }
+
+    /// Draws a layer over the data and the layers before it.
+    pub fn over(mut self, overlay: Overlay) -> Self {
+        self.overlays.push(overlay);
         self
     }
 }
@@ -217,7 +226,7 @@ impl<K: Plot + 'static> From<Panel<K>> for Panel {
             equal_aspect: panel.equal_aspect,
             height: panel.height,
             legend: panel.legend,
-            overlay: panel.overlay,
+            overlays: panel.overlays,
         }
     }
 }
@@ -303,7 +312,9 @@ impl Panel {
             frame.draw_grid(svg);
         }
         self.plot.draw(svg, &frame);
-        self.draw_overlay(svg, &frame);
+        for overlay in &self.overlays {
+            overlay.draw(svg, &frame);
+        }
         frame.draw_axes(svg, &self.x, &self.y);
         if let Some(colours) = self.plot.colours() {
             colours.draw_bar(svg, area);
@@ -321,20 +332,6 @@ impl Panel {
             let title = Text::new(centre, baseline, text::PANEL_TITLE, line);
             svg.text(&title.anchor(Anchor::Middle));
             baseline -= text::LINE_HEIGHT * text::PANEL_TITLE;
-        }
-    }
-
-    fn draw_overlay(&self, svg: &mut Svg, frame: &Frame) {
-        let at = |p: &[f64; 2]| frame.point(p[0], p[1]);
-        let pieces = self.overlay.iter();
-        let path: String = pieces
-            .filter_map(|[p, q]| Some(polyline(&[at(p)?, at(q)?])))
-            .collect();
-        if !path.is_empty() {
-            svg.clipped(frame.area, |svg| {
-                svg.stroke(&path, Stroke::solid(Rgb(0xff, 0xff, 0xff), 3.2));
-                svg.stroke(&path, Stroke::solid(BLACK, 1.6));
-            });
         }
     }
 

@@ -112,7 +112,7 @@ fn pictures_decode_to_the_size_of_their_grid() {
     let png = base64::engine::general_purpose::STANDARD
         .decode(&svg[start..start + length])
         .unwrap();
-    let reader = png::Decoder::new(std::io::Cursor::new(png))
+    let reader = ::png::Decoder::new(std::io::Cursor::new(png))
         .read_info()
         .unwrap();
     assert_eq!((reader.info().width, reader.info().height), (360, 360));

@@ -1,0 +1,194 @@
+//! Every problem in one line: ours beside the paper's.
+
+use super::format::{self, error, number, seconds};
+use super::read::Run;
+use super::schema::Headline;
+use super::table::{Cell, Head, sortable};
+use maud::{Markup, html};
+
+/// A row of the headline table and the experiment it comes from.
+pub struct Line<'a> {
+    pub experiment: &'a str,
+    pub row: &'a Headline,
+}
+
+/// All rows, in the order of the experiments.
+pub fn lines(run: &Run) -> Vec<Line<'_>> {
+    run.experiments
+        .iter()
+        .filter_map(|(name, e)| Some((name, e.as_ref().ok()?)))
+        .flat_map(|(name, e)| {
+            e.headline.iter().map(move |row| Line {
+                experiment: name,
+                row,
+            })
+        })
+        .collect()
+}
+
+/// Ours over the paper's.
+pub fn ratio(row: &Headline) -> Option<f64> {
+    Some(row.rl2e? / row.paper?).filter(|r| r.is_finite())
+}
+
+/// The figure and the table.
+pub fn section(lines: &[Line<'_>]) -> Markup {
+    html! {
+        @if lines.is_empty() {
+            p.missing { "No experiment of this run has a line for this table." }
+        } @else {
+            (strips(lines))
+            (table(lines))
+        }
+    }
+}
+
+fn table(lines: &[Line<'_>]) -> Markup {
+    let heads = [
+        Head::text("problem"),
+        Head::text("method"),
+        Head::number("RL2E"),
+        Head::number("paper"),
+        Head::number("ratio"),
+        Head::number("floor"),
+        Head::number("withheld"),
+        Head::number("linear"),
+        Head::number("mean"),
+        Head::number("rms"),
+        Head::number("seconds"),
+    ];
+    let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();
+    html! {
+        figure.block {
+            (sortable(&heads, &rows))
+            p.caption {
+                "RL2E is the mean relative L2 error on test samples; ratio is ours over the paper’s. "
+                "The floor is the smallest RL2E that the output basis allows; withheld is the RL2E at "
+                "output points that no fit saw; linear and mean are the RL2E of a linear map and of "
+                "predicting the training mean; rms is the size of the outputs. Seconds are encoding and "
+                "training. Below rms and seconds, in grey, are the paper’s (on an RTX 4090). Click a column to "
+                "sort by it."
+            }
+        }
+    }
+}
+
+fn cells(line: &Line<'_>) -> Vec<Cell> {
+    let row = line.row;
+    let problem = Cell {
+        shown: html! {
+            a href={ "#" (line.experiment) } { (title(row)) }
+            @if !row.note.is_empty() { span.note { (row.note) } }
+        },
+        order: None,
+    };
+    let plain = [row.floor, row.withheld, row.linear, row.mean];
+    let mut cells = vec![
+        problem,
+        Cell::text(&row.method),
+        Cell {
+            shown: html! { strong { (format::maybe(row.rl2e, error)) } },
+            order: row.rl2e,
+        },
+        Cell::number(row.paper, error),
+        verdict(row),
+    ];
+    cells.extend(plain.map(|v| Cell::number(v, error)));
+    cells.push(Cell::pair(row.rms, row.paper_rms, number));
+    cells.push(Cell::pair(row.seconds, row.paper_seconds, seconds));
+    cells
+}
+
+/// The ratio, with a sign that needs no colour.
+fn verdict(row: &Headline) -> Cell {
+    let ratio = ratio(row);
+    Cell {
+        shown: html! {
+            @match ratio {
+                None => (format::MISSING),
+                Some(r) if r <= 1.0 => span.good { (number(r)) " ✓" },
+                Some(r) => span.above { (number(r)) " ▲" },
+            }
+        },
+        order: ratio,
+    }
+}
+
+/// What the problem is called.
+pub fn title(row: &Headline) -> &str {
+    if row.title.is_empty() {
+        &row.problem
+    } else {
+        &row.title
+    }
+}
+
+/// Errors on one logarithmic scale: where ours lies between the floor and knowing nothing.
+fn strips(lines: &[Line<'_>]) -> Markup {
+    let all = lines.iter().flat_map(|l| {
+        [
+            l.row.rl2e,
+            l.row.paper,
+            l.row.floor,
+            l.row.linear,
+            l.row.mean,
+        ]
+    });
+    let positive = all.flatten().filter(|v| *v > 0.0 && v.is_finite());
+    let (lo, hi) = positive.fold((f64::MAX, f64::MIN), |(lo, hi), v| {
+        (lo.min(v.log10()), hi.max(v.log10()))
+    });
+    if lo >= hi {
+        return html! {};
+    }
+    // Floors may be far below anything else: six decades are enough to see.
+    let hi = (hi - 0.02).ceil();
+    let lo = lo.floor().max(hi - 6.0);
+    let place = |v: f64| 100.0 * ((v.log10() - lo) / (hi - lo)).clamp(0.0, 1.0);
+    let shown = |v: Option<f64>| v.filter(|v| *v > 0.0 && v.is_finite());
+    let mark = |class: &str, name: &str, v: Option<f64>| {
+        html! {
+            @if let Some(v) = shown(v) {
+                i class={ "mark " (class) @if v.log10() < lo { " beyond" } } style={ "left:" (format!("{:.2}", place(v))) "%" }
+                    title={ (name) " " (error(v)) } {}
+            }
+        }
+    };
+    let decades: Vec<i32> = (lo as i32..=hi as i32).collect();
+    html! {
+        figure.block.strips {
+            div.legend {
+                span { i.mark.ours {} "ours" }
+                span { i.mark.paper {} "paper" }
+                span { i.mark.floor {} "floor" }
+                span { i.mark.linear {} "linear map" }
+                span { i.mark.mean {} "training mean" }
+            }
+            div.grid {
+                @for line in lines {
+                    div.name { (title(line.row)) span.method { (line.row.method) } }
+                    div.strip {
+                        @for d in &decades { i.decade style={ "left:" (format!("{:.2}", place(10f64.powi(*d)))) "%" } {} }
+                        @if let (Some(ours), Some(paper)) = (shown(line.row.rl2e), shown(line.row.paper)) {
+                            i class={ "span " (if ours <= paper { "good" } else { "above" }) }
+                                style={ "left:" (format!("{:.2}", place(ours.min(paper))))
+                                    "%;right:" (format!("{:.2}", 100.0 - place(ours.max(paper)))) "%" } {}
+                        }
+                        (mark("mean", "training mean", line.row.mean))
+                        (mark("linear", "linear map", line.row.linear))
+                        (mark("ours", "ours", line.row.rl2e))
+                        (mark("floor", "floor", line.row.floor))
+                        (mark("paper", "paper", line.row.paper))
+                    }
+                }
+                div.name.axis { "RL2E" }
+                div.strip.axis {
+                    @for d in &decades {
+                        span style={ "left:" (format!("{:.2}", place(10f64.powi(*d)))) "%" } { "10" sup { (d.to_string().replace('-', "−")) } }
+                    }
+                }
+            }
+            p.caption { "Test errors on a logarithmic scale. The bar between ours and the paper’s is blue where ours is smaller, orange where it is larger." }
+        }
+    }
+}
