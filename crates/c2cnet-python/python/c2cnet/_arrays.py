@@ -21,12 +21,14 @@ def floats(values: Any, what: str) -> Floats:
     """Return an array of single or double precision, copied only if it must be converted."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{what} has masked entries; c2cnet does not guess missing values")
+    if hasattr(values, "toarray"):
+        raise ValueError(f"{what}: sparse data is not supported; give {what}.toarray()")
     try:
         array = np.asarray(values)
         if array.dtype.type in (np.float32, np.float64) and array.dtype.isnative:
             return array if array.flags.aligned else array.copy()
         if array.dtype.kind == "c":
-            raise ValueError("complex numbers have no place; give real and imaginary components")
+            raise ValueError("Complex data not supported; give real and imaginary components")
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{what} is not an array of numbers: {error}") from None
@@ -91,7 +93,8 @@ def _columns(array: Floats, what: str) -> Floats:
 
 
 def _named(given: Any) -> bool:
-    return isinstance(given, Mapping)
+    # Some sparse matrices are dictionaries as well.
+    return isinstance(given, Mapping) and not hasattr(given, "toarray")
 
 
 def _one_each(given: Any) -> bool:

@@ -115,7 +115,7 @@ class Spec(Parameters):
         return {k: plain(v) for k, v in given.items()}
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.settings() == other.settings()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.settings() == other.settings()
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, repr(self)))

@@ -46,7 +46,7 @@ class C2CNet(Parameters):
         The coefficient map; "auto" takes the best on held-out training samples.
     x, y : array of shape (points, dimension) or (points,), optional
         Points that all samples share, for tools that call ``fit(f, u)``.
-    transform : {"auto", "none", "log", "standardise", "log-standardise"} or dict
+    input_transform : {"auto", "none", "log", "standardise", "log-standardise"} or dict
         What happens to inputs; "auto" tries the logarithm where they are positive.
     cut : float, optional
         Relative cut of the decoder's singular values.
@@ -94,7 +94,7 @@ class C2CNet(Parameters):
         *,
         x: FieldsLike | None = None,
         y: FieldsLike | None = None,
-        transform: str | dict[str, str] = "auto",
+        input_transform: str | dict[str, str] = "auto",
         cut: float | None = None,
         symmetries: Literal["none", "interval", "square"] = "none",
         triangles: ArrayLike | None = None,
@@ -108,7 +108,7 @@ class C2CNet(Parameters):
         self.map = map
         self.x = x
         self.y = y
-        self.transform = transform
+        self.input_transform = input_transform
         self.cut = cut
         self.symmetries = symmetries
         self.triangles = triangles
@@ -183,7 +183,7 @@ class C2CNet(Parameters):
             output=self.output,
             encoder=self.encoder,
             map=self.map,
-            transform=self.transform,
+            transform=self.input_transform,
             cut=self.cut,
             symmetries=self.symmetries,
             settings=self.settings,
