@@ -149,4 +149,5 @@ def _short(value: Any) -> str:
         return f"<array {'x'.join(map(str, shape))}>"
     if isinstance(value, (list, tuple)) and len(value) > 6:
         return f"<{type(value).__name__} of {len(value)}>"
-    return repr(value)
+    text = repr(value)
+    return text if len(text) <= 80 or isinstance(value, Parameters) else f"{text[:60]}...{text[-1]}"

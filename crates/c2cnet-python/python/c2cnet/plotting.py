@@ -23,15 +23,35 @@ if TYPE_CHECKING:
 
     from .estimator import C2CNet
 
-__all__ = ["encoding", "floor", "prediction", "spectrum", "training"]
+__all__ = ["encoding", "figure", "floor", "prediction", "spectrum", "training"]
 
 _TRUTH, _PREDICTION, _ERROR = "black", "tab:orange", "tab:red"
 
 
-def _figure(rows: int, columns: int, width: float = 4.2, height: float = 3.0) -> tuple[Figure, Any]:
+def _panels(rows: int, columns: int, width: float = 4.2, height: float = 3.0) -> tuple[Figure, Any]:
     # Without pyplot: no window and no global state.
-    figure = _picture_type()(figsize=(width * columns, height * rows), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
+    picture = figure(width * columns, height * rows)
+    return picture, picture.subplots(rows, columns, squeeze=False)
+
+
+def figure(width: float = 6.0, height: float = 3.0) -> Figure:
+    """Return an empty figure that notebooks show by themselves, for pictures of your own.
+
+    Parameters
+    ----------
+    width, height : float
+        In inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from c2cnet import plotting
+    >>> axis = plotting.figure().subplots()
+    """
+    return _picture_type()(figsize=(width, height), layout="constrained")
 
 
 @lru_cache
@@ -64,7 +84,7 @@ def spectrum(sweeps: Sequence[Sweep]) -> Figure:
     -------
     matplotlib.figure.Figure
     """
-    figure, axes = _figure(1, max(len(sweeps), 1), 4.8)
+    picture, axes = _panels(1, max(len(sweeps), 1), 4.8)
     for sweep, axis in zip(sweeps, axes[0]):
         values = sweep.singular_values
         axis.semilogy(np.arange(1, len(values) + 1), values, ".-")
@@ -72,7 +92,7 @@ def spectrum(sweeps: Sequence[Sweep]) -> Figure:
         axis.set_xlabel("number")
         axis.set_ylabel("singular value")
         axis.grid(alpha=0.3)
-    return figure
+    return picture
 
 
 def encoding(sweeps: Sequence[Sweep]) -> Figure:
@@ -87,7 +107,7 @@ def encoding(sweeps: Sequence[Sweep]) -> Figure:
     -------
     matplotlib.figure.Figure
     """
-    figure, axes = _figure(max(len(sweeps), 1), 2)
+    picture, axes = _panels(max(len(sweeps), 1), 2)
     for sweep, (left, right) in zip(sweeps, axes):
         for name in ("lost", "shrinkage", "unrepresentable"):
             left.loglog(sweep.strength, getattr(sweep, name), ".-", label=name)
@@ -100,7 +120,7 @@ def encoding(sweeps: Sequence[Sweep]) -> Figure:
             axis.grid(alpha=0.3)
             axis.legend(fontsize="small")
         left.set_title(sweep.label)
-    return figure
+    return picture
 
 
 def floor(tables: Sequence[FloorTable]) -> Figure:
@@ -116,7 +136,7 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
     matplotlib.figure.Figure
     """
     withheld = any(f.withheld_floor is not None for table in tables for f in table.floors)
-    figure, axes = _figure(max(len(tables), 1), 2 if withheld else 1, 4.6, 3.4)
+    picture, axes = _panels(max(len(tables), 1), 2 if withheld else 1, 4.6, 3.4)
     for table, row in zip(tables, axes):
         families = dict.fromkeys(f.family for f in table.floors)
         for axis, key, title in zip(
@@ -133,7 +153,7 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
             axis.set_ylabel("smallest relative error")
             axis.grid(alpha=0.3)
         row[0].legend(fontsize="small")
-    return figure
+    return picture
 
 
 def training(report: dict[str, Any] | None) -> Figure:
@@ -156,7 +176,7 @@ def training(report: dict[str, Any] | None) -> Figure:
         )
     found = [(name, network[name]) for name in ("judged", "fitted") if network[name]]
     titles = {"judged": "without the held-out samples", "fitted": "with all samples"}
-    figure, axes = _figure(1, len(found), 4.8)
+    picture, axes = _panels(1, len(found), 4.8)
     for axis, (name, run) in zip(axes[0], found):
         history = run["history"]
         steps = [h["step"] for h in history]
@@ -171,7 +191,7 @@ def training(report: dict[str, Any] | None) -> Figure:
         rate.semilogy(steps, [h["rate"] for h in history], color="grey", lw=0.8, ls=":")
         rate.set_ylabel("learning rate", color="grey")
         axis.legend(fontsize="small", loc="lower left")
-    return figure
+    return picture
 
 
 def prediction(
@@ -227,7 +247,7 @@ def prediction(
 def _curves(
     places: list[Any], predicted: Any, truths: list[Any] | None, samples: list[int], mesh: Any
 ) -> Figure:
-    figure, axes = _figure(len(samples), 1 if truths is None else 2, 4.6, 2.4)
+    picture, axes = _panels(len(samples), 1 if truths is None else 2, 4.6, 2.4)
     for row, k in enumerate(samples):
         order = np.argsort(places[row][:, 0])
         at = places[row][order, 0]
@@ -245,7 +265,7 @@ def _curves(
         left.legend(unique.values(), unique.keys(), fontsize="small")
     for axis in axes[-1]:
         axis.set_xlabel("y")
-    return figure
+    return picture
 
 
 def _maps(
@@ -253,7 +273,7 @@ def _maps(
 ) -> Figure:
     components = _two_axes(predicted[0]).shape[1]
     rows = [(row, c) for row in range(len(samples)) for c in range(components)]
-    figure, axes = _figure(len(rows), 1 if truths is None else 3, 3.6, 3.0)
+    picture, axes = _panels(len(rows), 1 if truths is None else 3, 3.6, 3.0)
     for line, (row, c) in zip(axes, rows):
         shown = _two_axes(predicted[row])[:, c]
         name = f"sample {samples[row]}" + (f", component {c}" if components > 1 else "")
@@ -268,7 +288,7 @@ def _maps(
         most = float(np.abs(error).max()) or 1.0
         title = f"error, relative {_relative(truth, shown):.1e}"
         _paint(line[2], places[row], error, mesh, title, (-most, most), "RdBu_r")
-    return figure
+    return picture
 
 
 def _paint(
