@@ -143,7 +143,10 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
             row, ("floor", "withheld_floor"), ("at fitted points", "between them")
         ):
             for family in families:
+                # A floor of zero has no place on a logarithmic axis.
                 shown = [f for f in table.floors if f.family == family and getattr(f, key)]
+                if not shown:
+                    continue
                 # The basis in use is one; families are curves.
                 style = "kD" if all(f.basis is None for f in shown) else ".-"
                 sizes, errors = [f.functions for f in shown], [getattr(f, key) for f in shown]
