@@ -17,6 +17,7 @@
 //! * [`map`]: from input coefficients to output coordinates: linear, kernel, neural.
 //! * [`decode`]: evaluation anywhere, orthonormal coordinates, the smallest error a basis allows.
 //! * [`operator`]: all of it as one model: [`operator::fit`], [`operator::C2CNet`].
+//! * [`diagnose`]: what bases can and cannot do for a data set.
 //! * [`metrics`]: errors as the paper defines them.
 //!
 //! # Example
@@ -78,6 +79,7 @@
 pub mod basis;
 pub mod data;
 pub mod decode;
+pub mod diagnose;
 pub mod domain;
 pub mod encode;
 mod error;

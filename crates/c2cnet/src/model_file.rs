@@ -82,6 +82,15 @@ impl Archive {
             .map(|(name, a)| (name.as_str(), a.shape.as_slice()))
     }
 
+    /// Shape and numbers of the array stored as `name`, the last axis running fastest.
+    ///
+    /// # Errors
+    /// If it is missing.
+    pub fn shaped(&self, name: &str) -> Result<(&[usize], &[f64])> {
+        let array = self.array(name)?;
+        Ok((&array.shape, &array.values))
+    }
+
     fn array(&self, name: &str) -> Result<&Array> {
         self.arrays
             .get(name)
@@ -93,6 +102,17 @@ impl Archive {
     /// # Errors
     /// [`Error::Io`] if the folder cannot be written or the disk is full; the target is untouched.
     pub fn write(&self, path: &Path) -> Result<()> {
+        let file = self
+            .to_bytes()
+            .map_err(|e| Error::format(path, e.to_string()))?;
+        write_atomically(path, |out| out.write_all(&file))
+    }
+
+    /// What [`Archive::write`] writes.
+    ///
+    /// # Errors
+    /// If the parts cannot be put together.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let bytes: BTreeMap<&str, Vec<u8>> = self
             .arrays
             .iter()
@@ -111,9 +131,8 @@ impl Archive {
             })
             .collect();
         let metadata = HashMap::from([("c2cnet".to_string(), self.document.to_string())]);
-        let file = safetensors::serialize(views, Some(metadata))
-            .map_err(|e| Error::format(path, format!("cannot be put together: {e}")))?;
-        write_atomically(path, |out| out.write_all(&file))
+        safetensors::serialize(views, Some(metadata))
+            .map_err(|e| Error::Data(format!("the model cannot be put together: {e}")))
     }
 
     /// Reads a file written by [`Archive::write`].
@@ -122,14 +141,22 @@ impl Archive {
     /// [`Error::Io`] if it cannot be read, [`Error::Format`] if it is damaged, foreign or newer.
     pub fn read(path: &Path) -> Result<Archive> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::from_bytes(&bytes, path)
+    }
+
+    /// Reads what [`Archive::to_bytes`] gave; `path` is what messages call it.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it is damaged, foreign or newer.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Archive> {
         let foreign = |e: &dyn std::fmt::Display| {
             Error::format(
                 path,
                 format!("not a c2cnet model, or a damaged one ({e}); fit it again"),
             )
         };
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| foreign(&e))?;
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|e| foreign(&e))?;
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| foreign(&e))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|e| foreign(&e))?;
         let text = header
             .metadata()
             .as_ref()

@@ -50,8 +50,13 @@ fn check(name: &str, data: &Dataset, settings: &Value) -> C2CNet {
         loaded.evaluate(data).unwrap(),
     );
     assert_eq!(a.relative, b.relative, "{name}");
-    // A model that was loaded is saved as the same file.
+    // A model that was loaded is saved as the same file, and its bytes are that file's.
     let bytes = std::fs::read(&path).unwrap();
+    assert!(model.to_bytes().unwrap() == bytes, "{name}: as bytes");
+    let unpacked = C2CNet::from_bytes(&bytes).unwrap();
+    assert!(bits(&unpacked, data) == expected, "{name}: from bytes");
+    let damaged = C2CNet::from_bytes(&bytes[..bytes.len() / 2]).unwrap_err();
+    assert!(damaged.to_string().contains("damaged"), "{damaged}");
     loaded.save(&path).unwrap();
     assert!(
         std::fs::read(&path).unwrap() == bytes,
@@ -336,4 +341,21 @@ fn compositions_with_point_values_and_principal_directions_work() {
             assert!(tested.floor < 1e-12, "{name}: {}", tested.floor);
         }
     }
+}
+
+/// A basis with a function a point has no floor: an error of rounding must do in its place.
+#[test]
+fn a_linear_operator_in_point_values_needs_no_other_map() {
+    let x = Points::linspace(0.0, 1.0, 20);
+    let wave = |i: usize, k: usize| (3.0 * x.point(i)[0] + 0.7 * k as f64).sin();
+    let field = |size: f64| {
+        let values = Mat::from_fn(20, 60, |i, k| size * wave(i, k));
+        Field::shared(x.clone(), vec![values]).unwrap()
+    };
+    let data = Dataset::new(field(1.0), field(2.0)).unwrap();
+    let values = json!({"family": "point-values"});
+    let settings = json!({"input": {"basis": values}, "output": {"basis": values}});
+    let (model, report) = fitted(&data, settings);
+    assert_eq!(model.map().kind(), "linear");
+    assert_eq!(report.candidates.len(), 1, "{:?}", report.candidates);
 }

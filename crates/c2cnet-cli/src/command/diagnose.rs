@@ -1,18 +1,16 @@
 //! `c2cnet diagnose`: what bases can and cannot do for a data set.
 
-mod encoding;
 mod figures;
-mod floor;
+mod inline;
 
 use crate::output::{self, Table, error, number, say};
 use crate::progress::Progress;
 use crate::settings::FitFlags;
 use crate::{interrupt, output_path};
-use c2cnet::Error;
 use c2cnet::data::Dataset;
-use c2cnet::operator::{C2CNet, FitConfig, Observer, fit};
-use encoding::{Row, Sweep};
-use floor::Floors;
+use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
+use c2cnet::operator::{Observer, fit};
+use inline::inline;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -65,15 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     train.truncate(config.search.samples);
     let train = data.select(&train);
     let sweeps = sweeps(&model, &train, &config, &progress)?;
-    let floors = model
-        .outputs()
-        .iter()
-        .map(|(name, decoder)| {
-            let field = train.outputs.iter().find(|(n, _)| n == name);
-            let (_, field) = field.ok_or_else(|| Error::Data(format!("no output {name:?}")))?;
-            floor::compare(name, field, decoder, &config, &progress)
-        })
-        .collect::<c2cnet::Result<Vec<Floors>>>()?;
+    let floors = floors(&model, &train, &config, &progress)?;
     progress.step("drawing");
     let write = |name: &str, svg: String| output_path::write(&args.output.join(name), &svg);
     write("spectrum.svg", figures::spectrum(&sweeps))?;
@@ -92,23 +82,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     floors.iter().try_for_each(say_floors)?;
     say_recommendation(args, &sweeps, &floors)?;
     Ok(())
-}
-
-fn sweeps(
-    model: &C2CNet,
-    train: &Dataset,
-    config: &FitConfig,
-    observer: &dyn Observer,
-) -> c2cnet::Result<Vec<Sweep>> {
-    let mut sweeps = Vec::new();
-    for (name, encoder) in model.inputs() {
-        observer.step("diagnosing the encoder");
-        let field = train.inputs.iter().find(|(n, _)| n == name);
-        let (_, field) = field.ok_or_else(|| Error::Data(format!("no input {name:?}")))?;
-        let spec = config.input_named(name).encoder.unwrap_or_default();
-        sweeps.extend(encoding::sweep(name, encoder, spec, field)?);
-    }
-    Ok(sweeps)
 }
 
 fn say_sweep(sweep: &Sweep) -> c2cnet::Result<()> {
@@ -209,8 +182,8 @@ fn say_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cne
         ))?;
         if let Some(spec) = &best.spec {
             let flag = match floors.name.as_str() {
-                "" => format!("--output-basis '{}'", floor::inline(spec)),
-                name => format!("--set 'outputs.{name}.basis={{{}}}'", floor::inline(spec)),
+                "" => format!("--output-basis '{}'", inline(spec)),
+                name => format!("--set 'outputs.{name}.basis={{{}}}'", inline(spec)),
             };
             say(format_args!(
                 "    c2cnet fit {} -o model.c2c {flag}",

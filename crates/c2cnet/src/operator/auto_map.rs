@@ -49,6 +49,9 @@ pub(super) struct Fitted {
 /// A kernel map must beat the linear one by this factor to be worth its size.
 const WORTH: f64 = 0.98;
 
+/// Relative errors of this size are rounding, which a basis with a function a point has for a floor.
+const ROUNDING: f64 = 1e-12;
+
 /// Samples that fit the kernel map which held-out samples judge, at most: with more, the judgement
 /// would cost as much as the final fit. The error it finds is then a little too large.
 const FOLD_SAMPLES: usize = 8000;
@@ -74,7 +77,7 @@ pub(super) fn choose(
     }];
     // A linear map on the floor cannot be beaten: the operator is linear.
     let floor = targets.select(&split.validation).floor();
-    let on_floor = linear_error * WORTH <= floor;
+    let on_floor = linear_error * WORTH <= floor.max(ROUNDING);
     let wants_kernel = match config.kind {
         // The linear map alone decides about transforms where the settings want a network.
         MapKind::Linear | MapKind::Mlp => false,

@@ -123,6 +123,19 @@ impl C2CNet {
     /// # Errors
     /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
+        self.to_archive().write(path)
+    }
+
+    /// The model as the bytes of its file.
+    ///
+    /// # Errors
+    /// If they cannot be put together.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.to_archive().to_bytes()
+    }
+
+    /// Everything of the model as arrays and one document, as they stand in its file.
+    pub fn to_archive(&self) -> Archive {
         let mut archive = Archive::default();
         let inputs: Vec<_> = self
             .inputs
@@ -151,7 +164,7 @@ impl C2CNet {
             "linear": self.linear.save(&mut archive, "linear"),
             "info": self.info,
         });
-        archive.write(path)
+        archive
     }
 
     /// Reads a model written by [`C2CNet::save`].
@@ -159,8 +172,20 @@ impl C2CNet {
     /// # Errors
     /// If the file cannot be read, is damaged, foreign or of another format version.
     pub fn load(path: &Path) -> Result<Self> {
-        let archive = Archive::read(path)?;
-        Self::from_archive(&archive).map_err(|e| match e {
+        Self::named_archive(&Archive::read(path)?, path)
+    }
+
+    /// Reads what [`C2CNet::to_bytes`] gave.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, foreign or of another format version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let path = Path::new("model in memory");
+        Self::named_archive(&Archive::from_bytes(bytes, path)?, path)
+    }
+
+    fn named_archive(archive: &Archive, path: &Path) -> Result<Self> {
+        Self::from_archive(archive).map_err(|e| match e {
             Error::Io { .. } | Error::Format { .. } => e,
             other => Error::format(path, other.to_string()),
         })

@@ -1,8 +1,7 @@
 //! The figures of a diagnosis.
 
-use super::encoding::{Row, Sweep};
-use super::floor::{Floor, Floors, IN_USE};
 use crate::figure::{Figure, Marker, Panel, Series};
+use c2cnet::diagnose::{Floor, Floors, IN_USE, Row, Sweep};
 
 /// Singular values of each input's design matrix.
 pub fn spectrum(sweeps: &[Sweep]) -> String {

@@ -1,9 +1,9 @@
 //! What an encoder loses and amplifies, against the strength of its regularisation.
 
-use c2cnet::Result;
-use c2cnet::basis::VectorBasis;
-use c2cnet::data::{Field, Observations};
-use c2cnet::encode::{
+use crate::Result;
+use crate::basis::VectorBasis;
+use crate::data::{Field, Observations};
+use crate::encode::{
     BiasSplit, EncoderSpec, EncodingDiagnostics, FieldEncoder, Method, Regularisation, Spectrum,
 };
 use faer::Mat;
@@ -17,27 +17,39 @@ const SCATTERED: usize = 32;
 /// One part of an input under regularisations from strong to weak.
 #[derive(Debug)]
 pub struct Sweep {
+    /// Which input and component.
     pub label: String,
+    /// Its basis, in words.
     pub basis: String,
     /// The regularisation's parameter by name.
     pub parameter: &'static str,
+    /// Of the design matrix, largest first.
     pub singular_values: Vec<f64>,
+    /// From strong to weak.
     pub rows: Vec<Row>,
 }
 
 /// One strength. What is lost is the mean over samples of relative norms.
 #[derive(Debug, Serialize)]
 pub struct Row {
+    /// The regularisation's parameter.
     pub parameter: f64,
+    /// By how much noise is amplified at most.
     pub amplification: f64,
+    /// How many singular directions are kept.
     pub kept: usize,
+    /// The part of the input that is lost.
     pub lost: f64,
+    /// What of it regularisation costs.
     pub shrinkage: f64,
+    /// What of it the basis costs.
     pub unrepresentable: f64,
+    /// Whether the fit uses this strength.
     pub in_use: bool,
 }
 
 impl Sweep {
+    /// The sweep as JSON.
     pub fn object(&self) -> Value {
         json!({
             "input": self.label,
@@ -50,7 +62,7 @@ impl Sweep {
 }
 
 /// A sweep for each part of the input's basis.
-pub fn sweep(
+pub(super) fn sweep(
     name: &str,
     encoder: &FieldEncoder,
     spec: EncoderSpec,

@@ -1,36 +1,42 @@
 //! The smallest error that bases of several families and sizes allow for an output.
 
-use c2cnet::basis::{
+use crate::basis::{
     BasisSpec, BuildContext, FieldBasis, FiniteElementsSpec, FourierKind, FourierSpec,
     PolynomialSpec, RandomFeaturesSpec,
 };
-use c2cnet::data::{Field, Observations};
-use c2cnet::decode::{Evaluation, FieldDecoder};
-use c2cnet::metrics::{mean, relative};
-use c2cnet::operator::{FitConfig, Observer};
-use c2cnet::{Error, Result};
+use crate::data::{Field, Observations};
+use crate::decode::{Evaluation, FieldDecoder};
+use crate::metrics::{mean, relative};
+use crate::operator::{FitConfig, Observer};
+use crate::{Error, Result};
 use faer::Mat;
 use serde_json::{Value, json};
 
 /// All bases compared for one output.
 #[derive(Debug)]
 pub struct Floors {
+    /// The output's name.
     pub name: String,
+    /// The output, in words.
     pub label: String,
+    /// How many components.
     pub components: usize,
     /// The basis in use, in words.
     pub in_use: String,
+    /// One entry a basis.
     pub all: Vec<Floor>,
 }
 
 /// One basis.
 #[derive(Debug)]
 pub struct Floor {
+    /// The family, in words.
     pub family: String,
     /// `None` for the basis in use, which the settings name already.
     pub spec: Option<BasisSpec>,
     /// Of all components together.
     pub functions: usize,
+    /// How many coordinates are kept.
     pub rank: usize,
     /// At the fitted points.
     pub fitted: f64,
@@ -65,6 +71,7 @@ impl Floors {
             .min_by_key(|&k| self.all[k].functions)
     }
 
+    /// The comparison as JSON.
     pub fn object(&self) -> Value {
         let one = |f: &Floor| {
             json!({
@@ -89,7 +96,7 @@ impl Floors {
 ///
 /// # Errors
 /// If the work is interrupted or the basis in use fails; others that fail are left out.
-pub fn compare(
+pub(super) fn compare(
     name: &str,
     field: &Field,
     in_use: &FieldDecoder,
@@ -227,17 +234,6 @@ fn withheld_floor(decoder: &FieldDecoder, field: &Field) -> Result<Option<f64>> 
     })
 }
 
-/// A basis as the flag `--output-basis` takes it.
-pub fn inline(spec: &BasisSpec) -> String {
-    match toml::Value::try_from(spec) {
-        Ok(toml::Value::Table(table)) => {
-            let entries: Vec<String> = table.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            entries.join(", ")
-        }
-        _ => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,22 +265,5 @@ mod tests {
             ],
         };
         assert_eq!(floors.recommended(), Some(1));
-    }
-
-    #[test]
-    fn recommended_bases_can_be_typed() {
-        let field = Field::shared(
-            c2cnet::data::Points::linspace(0.0, 1.0, 64),
-            vec![Mat::from_fn(64, 2, |i, k| (i + k) as f64)],
-        )
-        .unwrap();
-        let all = candidates(&field, 1024);
-        assert!(all.len() > 10);
-        for (_, spec) in all {
-            let text = format!("basis = {{ {} }}", inline(&spec));
-            let mut table: toml::Table = text.parse().unwrap();
-            let again: BasisSpec = table.remove("basis").unwrap().try_into().unwrap();
-            assert_eq!(again, spec);
-        }
     }
 }

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a fresh virtual environment outside the tree and checks it there:
+# tests, doctests, types, the code of the guide, the notebooks. PYTHON names another interpreter.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+step() { printf '\n== python: %s\n' "$*"; "$@"; }
+
+"${PYTHON:-python3}" -m venv "$work/venv"
+export PATH="$work/venv/bin:$PATH" PIP_DISABLE_PIP_VERSION_CHECK=1
+step pip install --quiet 'maturin>=1.9.4,<2'
+step maturin build --release --locked --manifest-path "$here/Cargo.toml" --out "$work"
+step pip install --quiet "$(ls "$work"/c2cnet-*.whl)[test]"
+
+# Away from the sources: what is installed is what is checked.
+cd "$work"
+step timeout 300 python -m pytest -q -p no:cacheprovider -c "$here/pyproject.toml" "$here/tests"
+step timeout 120 python -m pytest -q -p no:cacheprovider --doctest-modules --pyargs c2cnet
+step mypy --config-file "$here/pyproject.toml" --cache-dir "$work/mypy"
+step timeout 300 python "$here/notebooks.py"

@@ -1,0 +1,106 @@
+"""What users give as points and values, as the library takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+#: Points or values of one field: an array, or a list of arrays where each sample has its own points.
+FieldLike: TypeAlias = ArrayLike | Iterable[ArrayLike]
+#: The same, or several by name.
+FieldsLike: TypeAlias = FieldLike | Mapping[str, FieldLike]
+Floats: TypeAlias = NDArray[np.floating[Any]]
+#: A name, points, values.
+Named: TypeAlias = tuple[str, Floats | list[Floats], Floats | list[Floats]]
+
+
+def floats(values: Any, what: str) -> Floats:
+    """Return an array of single or double precision, copied only if it must be converted."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{what} has masked entries; c2cnet does not guess missing values")
+    if hasattr(values, "toarray"):
+        raise ValueError(f"{what}: sparse data is not supported; give {what}.toarray()")
+    try:
+        array = np.asarray(values)
+        if array.dtype.type in (np.float32, np.float64) and array.dtype.isnative:
+            return array if array.flags.aligned else array.copy()
+        if array.dtype.kind == "c":
+            raise ValueError("Complex data not supported; give real and imaginary components")
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} is not an array of numbers: {error}") from None
+
+
+def points(given: Any, what: str) -> Floats | list[Floats]:
+    """Return shared points `(n, d)`, or a list of such where each sample has its own."""
+    if _one_each(given):
+        return [_columns(floats(p, what), what) for p in given]
+    array = floats(given, what)
+    if array.ndim == 3:
+        return list(array)
+    return _columns(array, what)
+
+
+def fields(values: Any, where: Any, value_name: str, point_name: str) -> list[Named]:
+    """Return all fields by name; a single one is called ``""``."""
+    if not _named(values):
+        if _named(where):
+            raise ValueError(f"{point_name} has names and {value_name} has none; give both alike")
+        return [("", *_field(values, where, value_name, point_name))]
+    found: list[Named] = []
+    for name in values:
+        label = f"{point_name}[{name!r}]"
+        if _named(where):
+            if name not in where:
+                raise ValueError(f"{label} is missing: where {value_name}[{name!r}] was observed")
+            at = where[name]
+        else:
+            at = where
+        found.append((name, *_field(values[name], at, f"{value_name}[{name!r}]", label)))
+    return found
+
+
+def _field(
+    values: Any, where: Any, value_name: str, point_name: str
+) -> tuple[Floats | list[Floats], Floats | list[Floats]]:
+    if where is None:
+        raise ValueError(
+            f"where {value_name} was observed is not known; give {point_name}, the points, "
+            "here or to the constructor"
+        )
+    at = points(where, point_name)
+    if isinstance(at, list):
+        return at, [floats(v, f"{value_name} of a sample") for v in values]
+    array = floats(values, value_name)
+    if array.ndim not in (2, 3):
+        hint = f"; for one sample give {value_name}[None]" if array.ndim == 1 else ""
+        raise ValueError(
+            f"{value_name}: expected shape (samples, points) or (samples, points, components), "
+            f"found {array.shape}{hint}. Reshape your data to 2D."
+        )
+    return at, array
+
+
+def _columns(array: Floats, what: str) -> Floats:
+    if array.ndim == 1:
+        return array[:, None]
+    if array.ndim != 2:
+        raise ValueError(f"{what}: expected points of shape (n, d) or (n,), found {array.shape}")
+    return array
+
+
+def _named(given: Any) -> bool:
+    # Some sparse matrices are dictionaries as well.
+    return isinstance(given, Mapping) and not hasattr(given, "toarray")
+
+
+def _one_each(given: Any) -> bool:
+    return (
+        isinstance(given, (list, tuple))
+        and len(given) > 0
+        and hasattr(given[0], "__array__")
+        and np.ndim(given[0]) > 0
+    )

@@ -1,0 +1,66 @@
+"""The compiled part of the package: arrays in, arrays out, everything else as JSON."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arrays import Floats, Named
+
+__version__: str
+
+class C2CError(RuntimeError):
+    """A computation that did not succeed."""
+
+@final
+class Model:
+    """A fitted operator."""
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Model: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model: ...
+    def to_bytes(self) -> bytes: ...
+    def predict(
+        self, inputs: Sequence[Named], output: int, at: Floats | list[Floats] | None
+    ) -> Any: ...
+    def encode(self, inputs: Sequence[Named]) -> NDArray[np.float64]: ...
+    def map(self, coefficients: Floats) -> NDArray[np.float64]: ...
+    def decode(
+        self, coordinates: Floats, output: int, at: Floats | list[Floats] | None
+    ) -> Any: ...
+    def evaluate(
+        self, inputs: Sequence[Named], outputs: Sequence[Named]
+    ) -> tuple[str, list[float]]: ...
+    def describe(self) -> str: ...
+    def fitted_points(self, output: int) -> NDArray[np.float64] | None: ...
+    def archive(self) -> tuple[dict[str, NDArray[np.float64]], str]: ...
+
+def fit(
+    config: str,
+    inputs: Sequence[Named],
+    outputs: Sequence[Named],
+    triangles: list[list[int]] | None = None,
+    listener: Callable[[str], object] | None = None,
+) -> tuple[Model, str]: ...
+def diagnose(
+    model: Model,
+    config: str,
+    inputs: Sequence[Named],
+    outputs: Sequence[Named],
+    listener: Callable[[str], object] | None = None,
+) -> str: ...
+def generate(problem: str, settings: str, seed: int) -> dict[str, Any]: ...
+def problems() -> str: ...
+def read_npz(path: str | PathLike[str]) -> dict[str, Any]: ...
+def write_npz(
+    path: str | PathLike[str],
+    inputs: Sequence[Named],
+    outputs: Sequence[Named],
+    n_train: int | None = None,
+    triangles: list[list[int]] | None = None,
+    meta: str = "null",
+) -> None: ...

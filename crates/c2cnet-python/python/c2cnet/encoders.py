@@ -1,0 +1,98 @@
+"""How coefficients come from observations: regularised least squares."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ._parameters import Spec
+
+__all__ = ["Encoder", "Ridge", "TruncatedSVD"]
+
+
+class Encoder(Spec):
+    """A regularised least-squares fit."""
+
+
+class Ridge(Encoder):
+    r"""Ridge regression.
+
+    Minimises :math:`\frac1n\lVert\Phi a-f\rVert^2+\lambda\lVert a\rVert^2` over ``n`` points.
+
+    Parameters
+    ----------
+    strength : float, optional
+        :math:`\lambda`, normalised by the number of points; chosen from the data if not given.
+    choose : {"gcv", "loo"}
+        How: generalised cross-validation or leaving one point out.
+
+    Examples
+    --------
+    >>> Ridge(1e-8)
+    Ridge(strength=1e-08)
+    """
+
+    def __init__(
+        self, strength: float | None = None, choose: Literal["gcv", "loo"] = "gcv"
+    ) -> None:
+        self.strength = strength
+        self.choose = choose
+
+    def settings(self) -> dict[str, Any]:
+        """Return what stands under ``encoder`` in a settings file.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> Ridge().settings()
+        {'choose': 'gcv', 'method': 'ridge'}
+        """
+        settings = super().settings()
+        if "strength" in settings:
+            settings["lambda"] = settings.pop("strength")
+        return {**settings, "method": "ridge"}
+
+
+class TruncatedSVD(Encoder):
+    """Least squares without the small singular values of the design matrix.
+
+    Parameters
+    ----------
+    cut : float, optional
+        The smallest singular value kept; chosen from the data if nothing is given.
+    relative_cut : float, optional
+        The same as a part of the largest.
+    choose : {"gcv", "loo"}
+        How: generalised cross-validation or leaving one point out.
+
+    Examples
+    --------
+    >>> TruncatedSVD(relative_cut=1e-8)
+    TruncatedSVD(relative_cut=1e-08)
+    """
+
+    def __init__(
+        self,
+        cut: float | None = None,
+        relative_cut: float | None = None,
+        choose: Literal["gcv", "loo"] = "gcv",
+    ) -> None:
+        self.cut = cut
+        self.relative_cut = relative_cut
+        self.choose = choose
+
+    def settings(self) -> dict[str, Any]:
+        """Return what stands under ``encoder`` in a settings file.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> TruncatedSVD(0.1).settings()
+        {'cut': 0.1, 'choose': 'gcv', 'method': 'svd'}
+        """
+        return {**super().settings(), "method": "svd"}

@@ -1,0 +1,122 @@
+//! Data sets: generated, read and written.
+
+use crate::arrays::{NamedArrays, field, fields};
+use crate::errors::exception;
+use crate::pool;
+use crate::watch::watched;
+use c2cnet::data::Dataset;
+use c2cnet::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// The data set of a problem; `settings` is a JSON object of those that differ from the defaults.
+#[pyfunction]
+pub fn generate<'py>(
+    py: Python<'py>,
+    problem: String,
+    settings: &str,
+    seed: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = parse(settings, "settings of the problem").map_err(exception)?;
+    let data = watched(py, None, move |watch| {
+        c2cnet_problems::generate(&problem, settings, seed, watch)
+    })?;
+    to_dict(py, &data)
+}
+
+/// Names, descriptions and default settings of all problems, as JSON.
+#[pyfunction]
+pub fn problems() -> PyResult<String> {
+    let all = c2cnet_problems::problems()
+        .iter()
+        .map(|p| {
+            Ok(json!({
+                "name": p.name,
+                "description": p.description,
+                "settings": p.defaults()?,
+            }))
+        })
+        .collect::<Result<Vec<Value>>>()
+        .map_err(exception)?;
+    Ok(Value::from(all).to_string())
+}
+
+/// Reads a data file.
+#[pyfunction]
+pub fn read_npz<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+    let data = py
+        .detach(|| pool::run(|| Dataset::read_npz(&path)))
+        .map_err(exception)?;
+    to_dict(py, &data)
+}
+
+/// Writes a data file, all or nothing.
+#[pyfunction]
+#[pyo3(signature = (path, inputs, outputs, n_train=None, triangles=None, meta="null"))]
+pub fn write_npz(
+    py: Python<'_>,
+    path: PathBuf,
+    inputs: Vec<NamedArrays<'_>>,
+    outputs: Vec<NamedArrays<'_>>,
+    n_train: Option<usize>,
+    triangles: Option<Vec<[usize; 3]>>,
+    meta: &str,
+) -> PyResult<()> {
+    let data = Dataset {
+        n_train,
+        meta: parse(meta, "meta").map_err(exception)?,
+        ..from_arrays(py, &inputs, &outputs, triangles)?
+    };
+    py.detach(|| {
+        pool::run(|| {
+            data.check()?;
+            data.write_npz(&path)
+        })
+    })
+    .map_err(exception)
+}
+
+/// A data set without a split.
+pub fn from_arrays(
+    py: Python<'_>,
+    inputs: &[NamedArrays<'_>],
+    outputs: &[NamedArrays<'_>],
+    triangles: Option<Vec<[usize; 3]>>,
+) -> PyResult<Dataset> {
+    Ok(Dataset {
+        inputs: fields(py, inputs)?,
+        outputs: fields(py, outputs)?,
+        n_train: None,
+        split: None,
+        triangles,
+        meta: Value::Null,
+    })
+}
+
+/// JSON from Python.
+pub fn parse(text: &str, what: &str) -> Result<Value> {
+    serde_json::from_str(text).map_err(|e| Error::Config(format!("{what}: {e}")))
+}
+
+fn to_dict<'py>(py: Python<'py>, data: &Dataset) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, all) in [("inputs", &data.inputs), ("outputs", &data.outputs)] {
+        let list = PyList::empty(py);
+        for (name, one) in all {
+            let (points, values) = field(py, one)?;
+            list.append((name, points, values))?;
+        }
+        dict.set_item(key, list)?;
+    }
+    dict.set_item("n_train", data.n_train)?;
+    dict.set_item("split", data.split.clone())?;
+    let triangles: Option<Vec<Vec<usize>>> = data
+        .triangles
+        .as_ref()
+        .map(|all| all.iter().map(|t| t.to_vec()).collect());
+    dict.set_item("triangles", triangles)?;
+    dict.set_item("meta", data.meta.to_string())?;
+    Ok(dict)
+}

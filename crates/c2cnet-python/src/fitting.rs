@@ -1,0 +1,76 @@
+//! Fits and diagnoses.
+
+use crate::arrays::NamedArrays;
+use crate::dataset::from_arrays;
+use crate::errors::exception;
+use crate::model::Model;
+use crate::watch::watched;
+use c2cnet::operator::FitConfig;
+use c2cnet::{Error, Result};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Fits an operator; settings and the report are JSON, `listener` is told how it goes.
+#[pyfunction]
+#[pyo3(signature = (config, inputs, outputs, triangles=None, listener=None))]
+pub fn fit(
+    py: Python<'_>,
+    config: &str,
+    inputs: Vec<NamedArrays<'_>>,
+    outputs: Vec<NamedArrays<'_>>,
+    triangles: Option<Vec<[usize; 3]>>,
+    listener: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Model, String)> {
+    let config = settings(config).map_err(exception)?;
+    let data = from_arrays(py, &inputs, &outputs, triangles)?;
+    let (model, report) = watched(py, listener.as_ref(), move |watch| {
+        c2cnet::operator::fit(&data, &config, watch)
+    })?;
+    let mut object = json!(report);
+    object["validation"]["relative"] = json!(report.validation.relative);
+    Ok((Model::from(model), object.to_string()))
+}
+
+/// What the bases of a model and others can do for data: sweeps of its inputs and floors of its
+/// outputs, for those that are given, as JSON.
+#[pyfunction]
+#[pyo3(signature = (model, config, inputs, outputs, listener=None))]
+pub fn diagnose(
+    py: Python<'_>,
+    model: &Model,
+    config: &str,
+    inputs: Vec<NamedArrays<'_>>,
+    outputs: Vec<NamedArrays<'_>>,
+    listener: Option<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let config = settings(config).map_err(exception)?;
+    let data = from_arrays(py, &inputs, &outputs, None)?;
+    let model = Arc::clone(&model.net);
+    let object = watched(py, listener.as_ref(), move |watch| {
+        let sweeps = match data.inputs.is_empty() {
+            true => Vec::new(),
+            false => c2cnet::diagnose::sweeps(&model, &data, &config, watch)?,
+        };
+        let floors = match data.outputs.is_empty() {
+            true => Vec::new(),
+            false => c2cnet::diagnose::floors(&model, &data, &config, watch)?,
+        };
+        Ok(json!({
+            "inputs": sweeps.iter().map(|s| s.object()).collect::<Vec<_>>(),
+            "outputs": floors.iter().map(|f| f.object()).collect::<Vec<_>>(),
+        }))
+    })?;
+    Ok(object.to_string())
+}
+
+fn settings(text: &str) -> Result<FitConfig> {
+    let config: FitConfig = serde_json::from_str(text).map_err(|e| {
+        let message = e.to_string();
+        // The place in a JSON text that nobody wrote helps nobody.
+        let message = message.split(" at line ").next().unwrap_or(&message);
+        Error::Config(format!("settings: {message}"))
+    })?;
+    config.check()?;
+    Ok(config)
+}

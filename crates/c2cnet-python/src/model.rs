@@ -1,0 +1,289 @@
+//! A fitted operator.
+
+use crate::arrays::{self, Arrays, Floats, NamedArrays};
+use crate::dataset::from_arrays;
+use crate::errors::exception;
+use crate::pool;
+use c2cnet::Result;
+use c2cnet::data::Points;
+use c2cnet::operator::C2CNet;
+use faer::Mat;
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A fitted operator.
+#[pyclass(frozen, module = "c2cnet._c2cnet")]
+pub struct Model {
+    pub net: Arc<C2CNet>,
+}
+
+impl From<C2CNet> for Model {
+    fn from(net: C2CNet) -> Self {
+        Model { net: Arc::new(net) }
+    }
+}
+
+/// Work of the library without the interpreter's lock.
+fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    py.detach(|| pool::run(work)).map_err(exception)
+}
+
+#[pymethods]
+impl Model {
+    /// Reads a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        detached(py, || C2CNet::load(&path)).map(Model::from)
+    }
+
+    /// Writes a model file, all or nothing.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        detached(py, || self.net.save(&path))
+    }
+
+    /// The model from the bytes of its file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        detached(py, || C2CNet::from_bytes(bytes)).map(Model::from)
+    }
+
+    /// The bytes of the model's file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = detached(py, || self.net.to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        let rebuild = py.get_type::<Model>().getattr("from_bytes")?;
+        Ok((rebuild, (slf.get().to_bytes(py)?,)))
+    }
+
+    /// Output number `output` at `at`: an array for shared points, a list of arrays for points of
+    /// each sample.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<NamedArrays<'py>>,
+        output: usize,
+        at: Option<Arrays<'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let inputs = arrays::fields(py, &inputs)?;
+        match self.places(output, at)? {
+            Places::Shared(points) => {
+                let fields = detached(py, || self.net.predict(&inputs, output, &points))?;
+                Ok(arrays::values(py, &fields).into_any())
+            }
+            Places::PerSample(points) => {
+                let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
+                self.decode_each(py, &coordinates, output, &points)
+            }
+        }
+    }
+
+    /// Input coefficients, `(samples, coefficients)`.
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<NamedArrays<'py>>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let inputs = arrays::fields(py, &inputs)?;
+        let coefficients = detached(py, || self.net.encode(&inputs))?;
+        Ok(arrays::rows(py, coefficients.as_ref()))
+    }
+
+    /// Output coordinates of input coefficients.
+    fn map<'py>(
+        &self,
+        py: Python<'py>,
+        coefficients: Floats<'py>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let coefficients = coefficients.columns()?;
+        let map = self.net.map();
+        if coefficients.nrows() != map.inputs() {
+            return Err(exception(c2cnet::Error::shape(
+                "coefficients",
+                format!("{} a sample", map.inputs()),
+                format!("{}", coefficients.nrows()),
+            )));
+        }
+        let coordinates = detached(py, || Ok(map.predict(coefficients.as_ref())))?;
+        Ok(arrays::rows(py, coordinates.as_ref()))
+    }
+
+    /// Output number `output` at `at` from coordinates of all outputs.
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        coordinates: Floats<'py>,
+        output: usize,
+        at: Option<Arrays<'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let coordinates = coordinates.columns()?;
+        match self.places(output, at)? {
+            Places::Shared(points) => {
+                let net = &self.net;
+                let fields = detached(py, || net.decode(coordinates.as_ref(), output, &points))?;
+                Ok(arrays::values(py, &fields).into_any())
+            }
+            Places::PerSample(points) => self.decode_each(py, &coordinates, output, &points),
+        }
+    }
+
+    /// Errors on samples with known outputs, as JSON, and the relative error of each.
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        inputs: Vec<NamedArrays<'_>>,
+        outputs: Vec<NamedArrays<'_>>,
+    ) -> PyResult<(String, Vec<f64>)> {
+        let data = from_arrays(py, &inputs, &outputs, None)?;
+        let report = detached(py, || {
+            data.check()?;
+            self.net.evaluate(&data)
+        })?;
+        Ok((json!(report).to_string(), report.relative))
+    }
+
+    /// What the model is, as JSON.
+    fn describe(&self) -> String {
+        let net = &self.net;
+        let domain = |basis: &c2cnet::basis::FieldBasis| {
+            let first = basis.parts().first().map(|p| p.components()[0].domain());
+            json!(first)
+        };
+        let inputs: Vec<_> = net
+            .inputs()
+            .iter()
+            .map(|(name, encoder)| {
+                let regularisations = encoder.regularisations().iter();
+                json!({
+                    "name": name,
+                    "basis": encoder.basis().describe(),
+                    "functions": encoder.basis().len(),
+                    "components": encoder.basis().components(),
+                    "domain": domain(encoder.basis()),
+                    "encoder": regularisations.map(ToString::to_string).collect::<Vec<_>>(),
+                    "transform": encoder.transform(),
+                })
+            })
+            .collect();
+        let outputs: Vec<_> = net
+            .outputs()
+            .iter()
+            .map(|(name, decoder)| {
+                json!({
+                    "name": name,
+                    "basis": decoder.basis().describe(),
+                    "functions": decoder.basis().len(),
+                    "components": decoder.basis().components(),
+                    "domain": domain(decoder.basis()),
+                    "rank": decoder.rank(),
+                })
+            })
+            .collect();
+        json!({
+            "inputs": inputs,
+            "outputs": outputs,
+            "map": {
+                "kind": net.map().kind(),
+                "description": net.map().describe(),
+                "inputs": net.map().inputs(),
+                "outputs": net.map().outputs(),
+                "parameters": net.map().parameters(),
+            },
+            "info": net.info(),
+        })
+        .to_string()
+    }
+
+    /// The points at which output number `output` was fitted, where all samples share them.
+    fn fitted_points<'py>(
+        &self,
+        py: Python<'py>,
+        output: usize,
+    ) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
+        let decoder = self.net.outputs().get(output).map(|(_, decoder)| decoder);
+        match decoder.and_then(|decoder| decoder.fitted_points()) {
+            None => Ok(None),
+            Some(p) => arrays::array(py, &[p.len(), p.dim()], p.coords()).map(Some),
+        }
+    }
+
+    /// The arrays of the model file by name, and the rest of it as JSON.
+    fn archive<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, String)> {
+        let archive = self.net.to_archive();
+        let dict = PyDict::new(py);
+        for (name, _) in archive.shapes() {
+            let (shape, numbers) = archive.shaped(name).map_err(exception)?;
+            dict.set_item(name, arrays::array(py, shape, numbers)?)?;
+        }
+        Ok((dict, archive.document.to_string()))
+    }
+}
+
+enum Places {
+    Shared(Points),
+    PerSample(Vec<Points>),
+}
+
+impl Model {
+    /// Where to predict: as asked, else where the output was fitted.
+    fn places(&self, output: usize, at: Option<Arrays<'_>>) -> PyResult<Places> {
+        Ok(match at {
+            Some(Arrays::Shared(points)) => Places::Shared(arrays::points(&points)?),
+            Some(Arrays::PerSample(all)) => {
+                Places::PerSample(all.iter().map(arrays::points).collect::<PyResult<_>>()?)
+            }
+            None => {
+                let decoder = self.net.outputs().get(output).map(|(_, decoder)| decoder);
+                let fitted = decoder.and_then(|decoder| decoder.fitted_points());
+                Places::Shared(fitted.cloned().ok_or_else(|| {
+                    exception(c2cnet::Error::Config(
+                        "where to predict is not known: the model was fitted at points that \
+                         differ from sample to sample; give `y`"
+                            .into(),
+                    ))
+                })?)
+            }
+        })
+    }
+
+    fn decode_each<'py>(
+        &self,
+        py: Python<'py>,
+        coordinates: &Mat<f64>,
+        output: usize,
+        points: &[Points],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if points.len() != coordinates.ncols() {
+            return Err(exception(c2cnet::Error::shape(
+                "y",
+                format!("points of {} samples", coordinates.ncols()),
+                format!("of {}", points.len()),
+            )));
+        }
+        let net = &self.net;
+        let decoded = detached(py, || {
+            let one = |(k, points): (usize, &Points)| {
+                net.decode(coordinates.as_ref().subcols(k, 1), output, points)
+            };
+            points
+                .iter()
+                .enumerate()
+                .map(one)
+                .collect::<Result<Vec<_>>>()
+        })?;
+        let list = PyList::empty(py);
+        for fields in &decoded {
+            list.append(arrays::values(py, fields).get_item(0)?)?;
+        }
+        Ok(list.into_any())
+    }
+}

@@ -1,0 +1,41 @@
+//! Threads that survive `fork`.
+//!
+//! `multiprocessing` forks on many systems. A forked process has none of its parent's threads, so
+//! work handed to the parent's pool would never be done. Such a process gets a pool of its own.
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+/// The process that imported the module.
+static IMPORTER: AtomicU32 = AtomicU32::new(0);
+
+/// The pool of a forked process, and which process that is.
+static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// Notes which process may use rayon's own pool.
+pub fn remember_process() {
+    IMPORTER.store(std::process::id(), Relaxed);
+}
+
+/// Does `work` with threads that exist.
+pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let process = std::process::id();
+    if process == IMPORTER.load(Relaxed) {
+        return work();
+    }
+    let pool = {
+        let mut forked = FORKED.lock().unwrap_or_else(|e| e.into_inner());
+        match &*forked {
+            Some((owner, pool)) if *owner == process => pool.clone(),
+            _ => {
+                let pool = ThreadPoolBuilder::new().build();
+                let pool = Arc::new(pool.expect("threads can be started"));
+                // The parent's pool is not dropped: its threads could not be joined here.
+                std::mem::forget(forked.replace((process, pool.clone())));
+                pool
+            }
+        }
+    };
+    pool.install(work)
+}

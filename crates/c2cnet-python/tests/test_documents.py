@@ -1,0 +1,52 @@
+"""The code of the README and the guide runs, and draws the README's figure."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+for package in ("h5py", "onnxruntime", "scipy", "sklearn", "xarray"):
+    pytest.importorskip(package)
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def run(page):
+    text = (ROOT / page).read_text()
+    # Blocks that only show a call have no import of their own before them.
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    names = {}
+    for block in blocks:
+        if "import c2cnet" in block or names:
+            exec(compile(block, page, "exec"), names)
+    assert names, f"{page} has no code"
+    return names
+
+
+def image(path):
+    import matplotlib.image
+
+    return matplotlib.image.imread(path)[..., :3]
+
+
+@pytest.mark.timeout(300)
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("README.md")
+    drawn, shown = image(tmp_path / "darcy1d.png"), image(ROOT / "docs/images/python.png")
+    assert drawn.shape == shown.shape
+    # Fonts differ between versions of matplotlib, curves do not.
+    assert np.abs(drawn - shown).mean() < 0.02
+
+
+@pytest.mark.timeout(300)
+def test_guide(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/python.md").read_text()
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/python.md", "exec"), names)
+    assert names["errors"].rl2e < 1e-3
+    assert names["c2cnet"].rl2e(names["u"][250:], names["u_new"]) < 1e-2

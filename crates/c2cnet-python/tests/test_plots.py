@@ -1,0 +1,63 @@
+"""Pictures can be drawn, of everything that the guide promises."""
+
+import numpy as np
+import pytest
+
+import c2cnet
+
+pytest.importorskip("matplotlib")
+
+
+def written(figure, tmp_path):
+    figure.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+
+
+def test_curves_worst_cases_and_diagnoses(darcy, fitted, tmp_path):
+    f, u = darcy.test.f, darcy.test.u
+    written(fitted.plot_prediction(f, u, samples=[0, 3]), tmp_path)
+    written(fitted.plot_prediction(f, y=np.linspace(0, 1, 333)), tmp_path)
+    figure = fitted.plot_worst(f, u, count=2)
+    worst = fitted.evaluate(f, u).worst_sample
+    assert figure.axes[0].get_title() == f"sample {worst}"
+    written(figure, tmp_path)
+    written(fitted.plot_spectrum(darcy.train.f), tmp_path)
+    written(fitted.plot_floor(darcy.train.u), tmp_path)
+    written(fitted.diagnose(darcy.train.f).plot_encoding(), tmp_path)
+
+
+def test_training_curves(darcy, bases, fitted, tmp_path):
+    model = c2cnet.C2CNet(**bases, map=c2cnet.MLP(hidden=[8], steps=40))
+    model.fit(darcy.train.f, darcy.train.u, darcy.x, darcy.y)
+    written(model.plot_training(), tmp_path)
+    with pytest.raises(ValueError, match="no network was trained"):
+        fitted.plot_training()
+
+
+def test_grids_space_time_meshes_and_components(tmp_path):
+    for name, settings in [
+        ("darcy2d", {"points": 17}),
+        ("kdv-burgers", {}),
+        ("poisson-holes", {}),
+        ("elastic-plate", {}),
+    ]:
+        known = next(p for p in c2cnet.problems() if p.name == name).settings
+        settings = {k: v for k, v in settings.items() if k in known}
+        data = c2cnet.generate(name, n_train=10, n_test=2, **settings)
+        model = c2cnet.C2CNet(
+            c2cnet.PCA(4), c2cnet.PCA(4), map="linear", triangles=data.triangles
+        )
+        model.fit(data.train.f, data.train.u, data.x, data.y)
+        figure = model.plot_prediction(data.test.f, data.test.u)
+        components = 2 if data.u.ndim == 3 else 1
+        assert len(figure.axes) == 6 * components
+        written(figure, tmp_path)
+
+
+def test_points_of_each_sample(waves, tmp_path):
+    x, f, y, u, _ = waves
+    basis = c2cnet.Polynomial(functions=8)
+    model = c2cnet.C2CNet(basis, basis, map="linear").fit(f, u, x, y)
+    written(model.plot_prediction(f, u, x, samples=[3, 5]), tmp_path)
+    with pytest.raises(ValueError, match="give x"):
+        model.plot_prediction(f)

@@ -1,0 +1,58 @@
+//! What bases can and cannot do for a data set: spectra, losses, amplification, floors.
+
+mod floor;
+mod sweep;
+
+pub use floor::{Floor, Floors, IN_USE};
+pub use sweep::{Row, Sweep};
+
+use crate::data::{Dataset, Field};
+use crate::operator::{C2CNet, FitConfig, Observer};
+use crate::{Error, Result};
+
+/// For each input what its encoder loses and amplifies against the strength of regularisation.
+///
+/// # Errors
+/// If the data does not fit the model.
+pub fn sweeps(
+    model: &C2CNet,
+    data: &Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+) -> Result<Vec<Sweep>> {
+    let mut sweeps = Vec::new();
+    for (name, encoder) in model.inputs() {
+        observer.step("diagnosing the encoder");
+        let field = named(&data.inputs, name, "input")?;
+        let spec = config.input_named(name).encoder.unwrap_or_default();
+        sweeps.extend(sweep::sweep(name, encoder, spec, field)?);
+    }
+    Ok(sweeps)
+}
+
+/// For each output the smallest errors that bases of several families and sizes allow.
+///
+/// # Errors
+/// If the data does not fit the model, or the observer asks to stop.
+pub fn floors(
+    model: &C2CNet,
+    data: &Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+) -> Result<Vec<Floors>> {
+    model
+        .outputs()
+        .iter()
+        .map(|(name, decoder)| {
+            let field = named(&data.outputs, name, "output")?;
+            floor::compare(name, field, decoder, config, observer)
+        })
+        .collect()
+}
+
+fn named<'a>(fields: &'a [(String, Field)], name: &str, kind: &str) -> Result<&'a Field> {
+    let field = fields.iter().find(|(n, _)| n == name);
+    field
+        .map(|(_, field)| field)
+        .ok_or_else(|| Error::Data(format!("the data has no {kind} {name:?}")))
+}
