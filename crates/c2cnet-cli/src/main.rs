@@ -11,6 +11,7 @@ mod output;
 mod output_path;
 mod picture;
 mod progress;
+mod reproduce;
 mod settings;
 mod training;
 

@@ -9,6 +9,7 @@ mod inspect;
 mod plot;
 mod predict;
 mod report;
+mod reproduce;
 
 use clap::Subcommand;
 
@@ -23,6 +24,7 @@ pub enum Command {
     Predict(predict::Args),
     Inspect(inspect::Args),
     Diagnose(diagnose::Args),
+    Reproduce(reproduce::Args),
 }
 
 impl Command {
@@ -37,6 +39,7 @@ impl Command {
             Command::Predict(args) => predict::run(&args),
             Command::Inspect(args) => inspect::run(&args),
             Command::Diagnose(args) => diagnose::run(&args),
+            Command::Reproduce(args) => reproduce::run(&args),
         }
     }
 }

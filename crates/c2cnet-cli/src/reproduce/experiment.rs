@@ -1,0 +1,590 @@
+//! Experiments as they stand in TOML files.
+//!
+//! A file is resolved as a table before it is read as an [`Experiment`]:
+//! - `quick = {...}`, wherever it stands, goes over the table that holds it if `--quick` is given, and is
+//!   dropped otherwise;
+//! - the settings of a fit are, later ones over earlier ones: the `recipe` named by the run
+//!   (`experiments/recipe/NAME.toml`), the file's `fit`, the run's own `fit`, and the number of `steps` of the run
+//!   or of the file, for networks with the paper's recipe.
+
+use super::derive::Reshape;
+use super::result::Axis;
+use crate::settings::merge;
+use c2cnet::domain::Polygon;
+use c2cnet::operator::FitConfig;
+use c2cnet::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use toml::{Table, Value};
+
+/// One experiment, resolved.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    pub title: String,
+    /// The paper's label.
+    pub label: String,
+    pub about: String,
+    #[serde(default)]
+    pub differs: Vec<String>,
+    /// Data sets by name.
+    pub data: BTreeMap<String, DataSpec>,
+    #[serde(default, rename = "run")]
+    pub runs: Vec<RunSpec>,
+    #[serde(default, rename = "sweep")]
+    pub sweeps: Vec<SweepSpec>,
+    #[serde(default, rename = "transfer")]
+    pub transfers: Vec<TransferSpec>,
+    /// Runs whose outputs are signed distances from obstacles.
+    pub obstacles: Option<ObstaclesSpec>,
+    #[serde(default, rename = "table")]
+    pub tables: Vec<TableSpec>,
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<FigureSpec>,
+    #[serde(default, rename = "check")]
+    pub checks: Vec<CheckSpec>,
+}
+
+/// Data of a problem, or made of another data set.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSpec {
+    pub problem: Option<String>,
+    #[serde(default)]
+    pub seed: u64,
+    #[serde(default)]
+    pub settings: Table,
+    /// The name of another data set.
+    pub from: Option<String>,
+    /// Keeps so many training samples.
+    pub train: Option<usize>,
+    #[serde(default)]
+    pub input: Reshape,
+    #[serde(default)]
+    pub output: Reshape,
+}
+
+/// Which column of the comparison a run belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Column {
+    /// The paper's recipe, perhaps with fewer steps.
+    Paper,
+    /// The default settings.
+    Auto,
+}
+
+/// A fit and its evaluation.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    pub id: String,
+    /// The method as the paper calls it.
+    pub label: String,
+    pub column: Column,
+    pub data: String,
+    /// Whose test samples are used, if not those of `data`.
+    pub test: Option<String>,
+    #[serde(default)]
+    pub fit: FitConfig,
+    /// One fit for each.
+    #[serde(default = "one_seed")]
+    pub seeds: Vec<u64>,
+    /// Which samples test: a set of the data's split.
+    #[serde(default = "test_set")]
+    pub set: String,
+    /// Further sets, shown beside.
+    #[serde(default)]
+    pub more_sets: Vec<String>,
+    #[serde(default)]
+    pub paper: PaperFigures,
+    pub headline: Option<HeadlineSpec>,
+    #[serde(default)]
+    pub note: String,
+}
+
+fn one_seed() -> Vec<u64> {
+    vec![0]
+}
+
+fn test_set() -> String {
+    "test".into()
+}
+
+/// What the paper prints.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PaperFigures {
+    pub rl2e: Option<f64>,
+    pub mse: Option<f64>,
+    pub encoding: Option<f64>,
+    pub training: Option<f64>,
+    pub parameters: Option<usize>,
+    pub architecture: String,
+    /// RL2E of further sets, by name.
+    pub sets: BTreeMap<String, f64>,
+}
+
+impl PaperFigures {
+    /// The root mean square of the paper's outputs, as its two errors imply it.
+    pub fn rms(&self) -> Option<f64> {
+        Some(self.mse?.sqrt() / self.rl2e?)
+    }
+
+    pub fn seconds(&self) -> Option<f64> {
+        match (self.encoding, self.training) {
+            (None, None) => None,
+            (e, t) => Some(e.unwrap_or(0.0) + t.unwrap_or(0.0)),
+        }
+    }
+}
+
+/// The row of the summary that a run is.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeadlineSpec {
+    pub problem: String,
+    pub title: String,
+}
+
+/// One setting over several values.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepSpec {
+    pub id: String,
+    pub title: String,
+    #[serde(default)]
+    pub caption: String,
+    pub label: Option<String>,
+    pub data: String,
+    /// The setting, as in `--set`.
+    pub key: String,
+    pub values: Vec<Value>,
+    pub x: Axis,
+    /// Draw against the number of output functions instead of the value.
+    #[serde(default)]
+    pub count_functions: bool,
+    /// Another curve: the gap between test and training error against the encoder's amplification.
+    pub gap: Option<Titled>,
+    #[serde(rename = "variant")]
+    pub variants: Vec<Variant>,
+}
+
+/// A fit among others.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    pub name: String,
+    pub column: Column,
+    #[serde(default)]
+    pub fit: FitConfig,
+    /// Its errors must not depend on the resolution (transfers only).
+    #[serde(default)]
+    pub flat: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Titled {
+    pub id: String,
+    pub title: String,
+    #[serde(default)]
+    pub caption: String,
+    pub label: Option<String>,
+}
+
+/// Fits at one resolution, tests at others.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferSpec {
+    pub id: String,
+    pub title: String,
+    #[serde(default)]
+    pub caption: String,
+    pub label: Option<String>,
+    /// At the finest resolution.
+    pub data: String,
+    /// Every so-manieth point trains.
+    pub train_every: usize,
+    /// Every so-manieth point tests, one test for each.
+    pub test_every: Vec<usize>,
+    pub sides: Vec<Side>,
+    /// The largest relative change of the error of a variant that should be flat.
+    #[serde(default = "tenth")]
+    pub within: f64,
+    #[serde(rename = "variant")]
+    pub variants: Vec<Variant>,
+}
+
+fn tenth() -> f64 {
+    0.1
+}
+
+/// Which functions change their resolution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    Input,
+    Output,
+}
+
+/// What is asked of runs that recover obstacles.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObstaclesSpec {
+    /// Runs that are judged.
+    pub runs: Vec<String>,
+    /// The run whose reconstructions are drawn.
+    pub draw: String,
+    /// Half the width of the band that is drawn around the recovered boundary.
+    pub band: f64,
+    /// Tests of one fit with other data.
+    #[serde(default)]
+    pub robustness: Vec<RobustnessSpec>,
+}
+
+/// A fit tested, and fitted again, with other readings.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RobustnessSpec {
+    pub label: String,
+    pub data: String,
+    /// Also fits to these data.
+    #[serde(default)]
+    pub refit: bool,
+}
+
+/// A table of runs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableSpec {
+    pub id: String,
+    pub title: String,
+    #[serde(default)]
+    pub caption: String,
+    pub label: Option<String>,
+    /// All, unless given.
+    #[serde(default)]
+    pub runs: Vec<String>,
+}
+
+/// A drawing of runs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureSpec {
+    pub kind: FigureKind,
+    pub id: String,
+    pub title: String,
+    #[serde(default)]
+    pub caption: String,
+    pub label: Option<String>,
+    pub runs: Vec<String>,
+}
+
+/// What is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FigureKind {
+    /// The worst test sample of each run.
+    Worst,
+    /// Test samples from best to worst.
+    Gallery,
+    /// Training errors over the steps.
+    Training,
+    /// Several runs on one test sample of functions on an interval.
+    Predictions,
+    /// Values along the lower and the upper side of a rectangle, worst sample.
+    Traces,
+    /// The plane of the third and fourth coordinates, worst sample.
+    Slice,
+    /// Input and output observations of one sample of functions on an interval.
+    Observations,
+}
+
+/// Something that must hold between runs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckSpec {
+    pub what: String,
+    pub run: String,
+    /// The largest RL2E allowed.
+    pub at_most: Option<f64>,
+    /// The run whose RL2E it must not exceed.
+    pub than: Option<String>,
+    /// The smallest RL2E expected, where the paper reports a failure.
+    pub at_least: Option<f64>,
+}
+
+macro_rules! embedded {
+    ($($kind:literal: [$($name:literal),* $(,)?]),*) => {
+        [$(($kind, &[$(($name, include_str!(concat!("../../../../experiments/", $kind, $name, ".toml")))),*] as &[(&str, &str)])),*]
+    };
+}
+
+/// The files of `experiments`, in the order in which they run.
+const EMBEDDED: [(&str, &[(&str, &str)]); 2] = embedded! {
+    "": [
+        "poisson-holes", "elastic-plate", "kdv-burgers", "helmholtz", "poisson10d", "darcy-lshape",
+    ],
+    "recipe/": [
+        "darcy1d", "darcy2d", "poisson-holes", "elastic-plate", "darcy-lshape", "kdv-burgers", "helmholtz",
+    ]
+};
+
+/// Where experiments come from.
+#[derive(Debug, Clone, Default)]
+pub struct Library {
+    /// A folder in place of what is built in.
+    pub folder: Option<std::path::PathBuf>,
+}
+
+/// How an experiment is to be done.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice<'a> {
+    pub quick: bool,
+    /// Steps of networks with the paper's recipe, in place of the file's.
+    pub steps: Option<Steps>,
+    pub columns: &'a [Column],
+}
+
+/// How many steps networks with the paper's recipe make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steps {
+    /// As the paper.
+    Full,
+    Given(usize),
+}
+
+impl Library {
+    /// The names of all experiments.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let Some(folder) = &self.folder else {
+            return Ok(EMBEDDED[0].1.iter().map(|(n, _)| (*n).to_string()).collect());
+        };
+        let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| {
+                let path = entry.ok()?.path();
+                let toml = path.extension().is_some_and(|e| e == "toml");
+                toml.then(|| path.file_stem().map(|s| s.to_string_lossy().into_owned()))?
+            })
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn text(&self, kind: usize, name: &str) -> Result<String> {
+        let (prefix, files) = EMBEDDED[kind];
+        if let Some(folder) = &self.folder {
+            let path = folder.join(format!("{prefix}{name}.toml"));
+            if path.exists() || kind == 0 {
+                return std::fs::read_to_string(&path).map_err(|e| Error::io(&path, e));
+            }
+        }
+        let known = files.iter().find(|(n, _)| *n == name);
+        known.map(|(_, text)| (*text).to_string()).ok_or_else(|| {
+            let names: Vec<&str> = files.iter().map(|(n, _)| *n).collect();
+            let what = if kind == 0 { "experiment" } else { "recipe" };
+            Error::Config(format!(
+                "there is no {what} {name:?}; there are {}",
+                names.join(", ")
+            ))
+        })
+    }
+
+    fn table(&self, kind: usize, name: &str) -> Result<Table> {
+        let text = self.text(kind, name)?;
+        text.parse().map_err(|e: toml::de::Error| {
+            let place = format!("{}{name}.toml", EMBEDDED[kind].0);
+            Error::Config(format!("{place}: {}", e.to_string().trim_end()))
+        })
+    }
+
+    /// The experiment `name` and its resolved table.
+    ///
+    /// # Errors
+    /// If there is none, or its file has a mistake.
+    pub fn load(&self, name: &str, choice: &Choice<'_>) -> Result<(Experiment, Table)> {
+        let mut table = self.table(0, name)?;
+        apply_quick(&mut table, choice.quick);
+        self.resolve_fits(&mut table, choice)?;
+        let read = |table: &Table| -> std::result::Result<Experiment, toml::de::Error> {
+            Value::Table(table.clone()).try_into()
+        };
+        let experiment = read(&table).map_err(|e| {
+            let reason = e.to_string().trim().replace('\n', ", ");
+            Error::Config(format!("{name}.toml: {reason}"))
+        })?;
+        experiment.check(name)?;
+        Ok((experiment, table))
+    }
+
+    /// Gives every run and variant its whole settings, and drops those of other columns.
+    fn resolve_fits(&self, table: &mut Table, choice: &Choice<'_>) -> Result<()> {
+        let base = match table.remove("fit") {
+            Some(Value::Table(fit)) => fit,
+            _ => Table::new(),
+        };
+        let steps = table.remove("steps");
+        let resolve = |list: &mut Value| -> Result<()> {
+            let Value::Array(entries) = list else {
+                return Ok(());
+            };
+            let wanted = |entry: &Value| {
+                let column = entry.get("column").and_then(Value::as_str);
+                column.is_none_or(|c| choice.columns.iter().any(|w| w.name() == c))
+            };
+            entries.retain(wanted);
+            for entry in entries.iter_mut().filter_map(Value::as_table_mut) {
+                self.resolve_fit(entry, &base, steps.as_ref(), choice.steps)?;
+            }
+            Ok(())
+        };
+        if let Some(runs) = table.get_mut("run") {
+            resolve(runs)?;
+        }
+        for key in ["sweep", "transfer"] {
+            let lists = table.get_mut(key).and_then(Value::as_array_mut);
+            for entry in lists.into_iter().flatten() {
+                if let Some(variants) = entry.get_mut("variant") {
+                    resolve(variants)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn resolve_fit(
+        &self,
+        entry: &mut Table,
+        base: &Table,
+        steps: Option<&Value>,
+        wanted: Option<Steps>,
+    ) -> Result<()> {
+        let mut fit = match entry.remove("recipe") {
+            Some(Value::String(recipe)) => self.table(1, &recipe)?,
+            _ => Table::new(),
+        };
+        merge(&mut fit, base.clone());
+        if let Some(Value::Table(own)) = entry.remove("fit") {
+            merge(&mut fit, own);
+        }
+        let own_steps = entry.remove("steps");
+        let mlp = fit.get_mut("map").and_then(|m| m.get_mut("mlp"));
+        if let Some(mlp) = mlp.and_then(Value::as_table_mut)
+            && mlp.get("recipe").and_then(Value::as_str) == Some("paper")
+        {
+            let given = own_steps.or(steps.cloned());
+            let steps = match wanted {
+                Some(Steps::Full) => None,
+                Some(Steps::Given(n)) => Some(Value::Integer(n as i64)),
+                None => given,
+            };
+            if let Some(steps) = steps {
+                mlp.insert("steps".into(), steps);
+            }
+        }
+        let mut fit = Value::Table(fit);
+        name_polygons(&mut fit)?;
+        entry.insert("fit".into(), fit);
+        Ok(())
+    }
+}
+
+/// Puts the domain of a problem where a mesh says `polygon = "PROBLEM"`, or its mirror image where it says
+/// `polygon = "PROBLEM mirrored"`.
+fn name_polygons(value: &mut Value) -> Result<()> {
+    match value {
+        Value::Table(table) => {
+            if let Some(Value::String(name)) = table.get("polygon") {
+                let polygon = polygon(name)?;
+                let polygon = Value::try_from(polygon)
+                    .map_err(|e| Error::Config(format!("polygon {name:?}: {e}")))?;
+                table.insert("polygon".into(), polygon);
+            }
+            table.iter_mut().try_for_each(|(_, v)| name_polygons(v))
+        }
+        Value::Array(list) => list.iter_mut().try_for_each(name_polygons),
+        _ => Ok(()),
+    }
+}
+
+fn polygon(name: &str) -> Result<Polygon> {
+    let (problem, mirrored) = match name.strip_suffix(" mirrored") {
+        Some(problem) => (problem, true),
+        None => (name, false),
+    };
+    let domain = match problem {
+        "poisson-holes" => c2cnet_problems::poisson_holes::domain()?,
+        "elastic-plate" => c2cnet_problems::elastic_plate::domain(None)?,
+        "darcy-lshape" => c2cnet_problems::darcy_lshape::domain(None)?,
+        _ => {
+            return Err(Error::Config(format!(
+                "polygon {name:?}: known are poisson-holes, elastic-plate and darcy-lshape, each also mirrored"
+            )));
+        }
+    };
+    if !mirrored {
+        return Ok(domain);
+    }
+    // Left and right change places.
+    let mirror = |ring: &[[f64; 2]]| ring.iter().map(|[x, y]| [1.0 - x, *y]).collect();
+    let holes = domain.holes().iter().map(|h| mirror(h)).collect();
+    Polygon::new(mirror(domain.outer()), holes)
+}
+
+impl Column {
+    pub fn name(self) -> &'static str {
+        match self {
+            Column::Paper => "paper",
+            Column::Auto => "auto",
+        }
+    }
+}
+
+impl Experiment {
+    fn check(&self, name: &str) -> Result<()> {
+        let bad = |text: String| Err(Error::Config(format!("{name}.toml: {text}")));
+        let mut used: Vec<&String> = Vec::new();
+        for (i, run) in self.runs.iter().enumerate() {
+            if self.runs[..i].iter().any(|r| r.id == run.id) {
+                return bad(format!("there are two runs {:?}", run.id));
+            }
+            used.push(&run.data);
+            used.extend(&run.test);
+            run.fit.check()?;
+        }
+        used.extend(self.sweeps.iter().map(|s| &s.data));
+        used.extend(self.transfers.iter().map(|t| &t.data));
+        for spec in self.data.values() {
+            used.extend(&spec.from);
+            if spec.from.is_some() == spec.problem.is_some() {
+                return bad("a data set needs either `problem` or `from`".into());
+            }
+        }
+        match used.iter().find(|d| !self.data.contains_key(**d)) {
+            Some(data) => bad(format!("there is no data set {data:?}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Merges or drops every `quick` of the table and of the tables within.
+fn apply_quick(table: &mut Table, quick: bool) {
+    if let Some(Value::Table(over)) = table.remove("quick")
+        && quick
+    {
+        merge(table, over);
+    }
+    for value in table.iter_mut().map(|(_, v)| v) {
+        match value {
+            Value::Table(inner) => apply_quick(inner, quick),
+            Value::Array(list) => {
+                for inner in list.iter_mut().filter_map(Value::as_table_mut) {
+                    apply_quick(inner, quick);
+                }
+            }
+            _ => {}
+        }
+    }
+}
