@@ -324,10 +324,12 @@ macro_rules! embedded {
 /// The files of `experiments`, in the order in which they run.
 const EMBEDDED: [(&str, &[(&str, &str)]); 2] = embedded! {
     "": [
-        "poisson-holes", "elastic-plate", "kdv-burgers", "helmholtz", "poisson10d", "darcy-lshape",
+        "poisson-holes", "elastic-plate", "kdv-burgers", "helmholtz", "poisson10d", "inverse-stokes",
+        "darcy-lshape",
     ],
     "recipe/": [
         "darcy1d", "darcy2d", "poisson-holes", "elastic-plate", "darcy-lshape", "kdv-burgers", "helmholtz",
+        "stokes-inverse",
     ]
 };
 

@@ -10,6 +10,8 @@ mod done;
 pub mod experiment;
 mod figures;
 mod folder;
+mod geometry;
+mod obstacles;
 mod result;
 mod run;
 mod sweep;
@@ -131,6 +133,9 @@ fn work(bench: &mut Bench<'_>, experiment: &Experiment) -> c2cnet::Result<Vec<Re
     }
     for spec in &experiment.transfers {
         transfer::run(bench, spec)?;
+    }
+    if let Some(spec) = &experiment.obstacles {
+        obstacles::run(bench, spec, &records)?;
     }
     for spec in &experiment.figures {
         figures::draw(bench, spec, &records)?;

@@ -2,6 +2,7 @@
 
 mod curve;
 mod functions;
+pub mod obstacles;
 mod samples;
 
 pub use curve::draw as draw_curve;
