@@ -175,7 +175,9 @@ pub struct SweepSpec {
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     pub name: String,
-    pub column: Column,
+    /// Only looked at to leave out what is not wanted.
+    #[serde(rename = "column")]
+    pub _column: Column,
     #[serde(default)]
     pub fit: FitConfig,
     /// Its errors must not depend on the resolution (transfers only).
@@ -324,8 +326,8 @@ macro_rules! embedded {
 /// The files of `experiments`, in the order in which they run.
 const EMBEDDED: [(&str, &[(&str, &str)]); 2] = embedded! {
     "": [
-        "poisson-holes", "elastic-plate", "kdv-burgers", "helmholtz", "poisson10d", "inverse-stokes",
-        "darcy-lshape",
+        "cutoff", "transfer", "nonaligned", "poisson-holes", "elastic-plate", "kdv-burgers", "helmholtz",
+        "poisson10d", "inverse-stokes", "darcy2d", "darcy-lshape", "efficiency",
     ],
     "recipe/": [
         "darcy1d", "darcy2d", "poisson-holes", "elastic-plate", "darcy-lshape", "kdv-burgers", "helmholtz",
