@@ -10,7 +10,8 @@ const ROUNDING: f64 = 1e-9;
 
 /// No error may be under the floor of its own output space: `what`, error and floor of each evaluation.
 pub fn floors(evaluated: &[(String, f64, f64)]) -> Option<Check> {
-    let ratio = |(_, rl2e, floor): &(String, f64, f64)| if *floor > 0.0 { rl2e / floor } else { 1.0 };
+    let ratio =
+        |(_, rl2e, floor): &(String, f64, f64)| if *floor > 0.0 { rl2e / floor } else { 1.0 };
     let least = evaluated
         .iter()
         .min_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
@@ -53,7 +54,11 @@ pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
         (bound, value <= bound, String::new())
     } else {
         let bound = spec.at_least?;
-        (bound, value >= bound, "expected to be at least the bound".into())
+        (
+            bound,
+            value >= bound,
+            "expected to be at least the bound".into(),
+        )
     };
     Some(Check {
         what: spec.what.clone(),

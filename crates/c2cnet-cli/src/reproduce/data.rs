@@ -3,6 +3,7 @@
 use super::derive::derive;
 use super::done::Hash;
 use super::experiment::{DataSpec, Experiment};
+use super::mirror::mirror;
 use crate::progress::Progress;
 use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
@@ -45,6 +46,10 @@ impl<'a> Store<'a> {
             (Some(from), _) => self.get(from)?,
             (None, Some(problem)) => Arc::new(self.made(problem, spec)?),
             (None, None) => return Err(Error::Config(format!("data set {name:?} has no source"))),
+        };
+        let base = match spec.mirror {
+            true => Arc::new(mirror(&base)?),
+            false => base,
         };
         let plain = spec.train.is_none()
             && spec.input == Default::default()

@@ -78,8 +78,7 @@ pub fn derive(
     }
     // Triangles name the output's points as they were.
     derived.triangles = derived.triangles.filter(|_| same);
-    derived.meta["derived"] =
-        serde_json::json!({ "train": train, "input": format!("{input:?}"), "output": format!("{output:?}") });
+    derived.meta["derived"] = serde_json::json!({ "train": train, "input": format!("{input:?}"), "output": format!("{output:?}") });
     Ok(derived)
 }
 

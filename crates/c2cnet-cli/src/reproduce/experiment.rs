@@ -58,6 +58,9 @@ pub struct DataSpec {
     pub from: Option<String>,
     /// Keeps so many training samples.
     pub train: Option<usize>,
+    /// Adds the mirror image of each training sample of a flow.
+    #[serde(default)]
+    pub mirror: bool,
     #[serde(default)]
     pub input: Reshape,
     #[serde(default)]
@@ -363,7 +366,11 @@ impl Library {
     /// The names of all experiments.
     pub fn names(&self) -> Result<Vec<String>> {
         let Some(folder) = &self.folder else {
-            return Ok(EMBEDDED[0].1.iter().map(|(n, _)| (*n).to_string()).collect());
+            return Ok(EMBEDDED[0]
+                .1
+                .iter()
+                .map(|(n, _)| (*n).to_string())
+                .collect());
         };
         let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
         let mut names: Vec<String> = entries
@@ -590,5 +597,79 @@ fn apply_quick(table: &mut Table, quick: bool) {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use c2cnet::operator::MapKind;
+
+    const BOTH: [Column; 2] = [Column::Paper, Column::Auto];
+
+    fn choice(quick: bool, steps: Option<Steps>) -> Choice<'static> {
+        Choice {
+            quick,
+            steps,
+            columns: &BOTH,
+        }
+    }
+
+    #[test]
+    fn every_file_can_be_read_either_way() {
+        let library = Library::default();
+        for name in library.names().unwrap() {
+            for quick in [false, true] {
+                let (experiment, resolved) = library.load(&name, &choice(quick, None)).unwrap();
+                let ids: Vec<&String> = experiment.runs.iter().map(|r| &r.id).collect();
+                let mut named: Vec<&String> = Vec::new();
+                named.extend(experiment.tables.iter().flat_map(|t| &t.runs));
+                named.extend(experiment.figures.iter().flat_map(|f| &f.runs));
+                named.extend(experiment.checks.iter().map(|c| &c.run));
+                named.extend(experiment.checks.iter().filter_map(|c| c.than.as_ref()));
+                named.extend(experiment.obstacles.iter().flat_map(|o| &o.runs));
+                for id in named {
+                    assert!(ids.contains(&id), "{name} has no run {id:?}");
+                }
+                // What was resolved resolves to itself.
+                assert!(!resolved.to_string().contains("quick"), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn settings_go_over_the_recipe_and_steps_over_both() {
+        let library = Library::default();
+        let steps = |choice: &Choice<'_>| {
+            let (experiment, _) = library.load("kdv-burgers", choice).unwrap();
+            let run = &experiment.runs[0];
+            assert_eq!(run.fit.map.kind, MapKind::Mlp);
+            assert_eq!(run.fit.map.mlp.hidden(), [300, 300, 300]);
+            run.fit.map.mlp.steps
+        };
+        assert_eq!(steps(&choice(false, Some(Steps::Full))), None);
+        assert_eq!(steps(&choice(false, Some(Steps::Given(7)))), Some(7));
+        assert_eq!(steps(&choice(true, None)), Some(20));
+        assert!(steps(&choice(false, None)).unwrap() > 100);
+    }
+
+    #[test]
+    fn columns_can_be_left_out() {
+        let only = Choice {
+            columns: &[Column::Auto],
+            ..choice(true, None)
+        };
+        let (experiment, _) = Library::default().load("helmholtz", &only).unwrap();
+        assert!(experiment.runs.iter().all(|r| r.column == Column::Auto));
+        assert!(!experiment.runs.is_empty());
+    }
+
+    #[test]
+    fn domains_are_named_and_mirrored() {
+        let plain = polygon("darcy-lshape").unwrap();
+        let mirrored = polygon("darcy-lshape mirrored").unwrap();
+        assert!(plain.contains([0.25, 0.75]) && !plain.contains([0.75, 0.75]));
+        assert!(mirrored.contains([0.75, 0.75]) && !mirrored.contains([0.25, 0.75]));
+        assert!(polygon("nowhere").is_err());
     }
 }

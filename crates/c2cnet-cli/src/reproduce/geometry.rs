@@ -97,7 +97,14 @@ fn away(of: &[Segment], other: &[Segment]) -> (f64, f64) {
         length += weight;
         largest = largest.max(near);
     }
-    (if length > 0.0 { total / length } else { largest }, largest)
+    (
+        if length > 0.0 {
+            total / length
+        } else {
+            largest
+        },
+        largest,
+    )
 }
 
 /// The distance of a point from a piece of line.

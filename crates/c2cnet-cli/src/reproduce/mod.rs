@@ -11,6 +11,7 @@ pub mod experiment;
 mod figures;
 mod folder;
 mod geometry;
+mod mirror;
 mod obstacles;
 mod result;
 mod run;

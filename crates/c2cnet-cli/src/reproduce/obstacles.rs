@@ -24,7 +24,8 @@ pub fn run(bench: &mut Bench<'_>, spec: &ObstaclesSpec, records: &[Record]) -> R
             for count in 1..=3 {
                 let chosen = |r: &Recovery| r.components[0] == count;
                 if recoveries.iter().any(chosen) {
-                    let label = format!("{}, obstacles with {count} component(s)", record.spec.label);
+                    let label =
+                        format!("{}, obstacles with {count} component(s)", record.spec.label);
                     rows.push(row(&label, &record.tests[0], &recoveries, chosen));
                 }
             }
@@ -51,7 +52,10 @@ fn robustness(bench: &mut Bench<'_>, spec: &ObstaclesSpec, base: &Record) -> Res
     for test in &spec.robustness {
         let data = bench.store.get(&test.data)?;
         let tested = data.select(&data.test_indices());
-        let what = format!("{}, fitted to undisturbed readings of 100 sensors", test.label);
+        let what = format!(
+            "{}, fitted to undisturbed readings of 100 sensors",
+            test.label
+        );
         let report = bench.evaluate(&what, &base.model, &tested)?;
         let recoveries = recover(&base.model, &tested)?;
         rows.push(row(&what, &report, &recoveries, |_| true));
@@ -108,7 +112,11 @@ fn row(
         let values: Vec<f64> = picked.iter().filter_map(|&k| of(k)).collect();
         (!values.is_empty()).then(|| mean(&values))
     };
-    let right = |k: usize| f64::from(u8::from(recoveries[k].components[0] == recoveries[k].components[1]));
+    let right = |k: usize| {
+        f64::from(u8::from(
+            recoveries[k].components[0] == recoveries[k].components[1],
+        ))
+    };
     let row = json!({
         "method": label,
         "samples": picked.len(),
@@ -140,13 +148,7 @@ fn recover(model: &C2CNet, data: &Dataset) -> Result<Vec<Recovery>> {
 
 /// Values at the field's points, which must be a square grid, the last axis running fastest.
 pub fn grid(field: &Field, values: &[f64]) -> Result<Grid> {
-    let n = (values.len() as f64).sqrt().round() as usize;
-    if n * n != values.len() || field.dim() != 2 {
-        return Err(Error::Data(format!(
-            "obstacles need a square grid, not {} points",
-            values.len()
-        )));
-    }
+    let n = side(field, values.len())?;
     let bounds = field.bounding_box();
     Ok(Grid {
         counts: [n, n],
@@ -155,4 +157,15 @@ pub fn grid(field: &Field, values: &[f64]) -> Result<Grid> {
         // The data has a column of equal first coordinates after the other.
         values: (0..n * n).map(|k| values[(k % n) * n + k / n]).collect(),
     })
+}
+
+/// Points along each side of a square grid of so many.
+pub fn side(field: &Field, points: usize) -> Result<usize> {
+    let n = (points as f64).sqrt().round() as usize;
+    if n * n != points || field.dim() != 2 {
+        return Err(Error::Data(format!(
+            "obstacles need a square grid, not {points} points"
+        )));
+    }
+    Ok(n)
 }

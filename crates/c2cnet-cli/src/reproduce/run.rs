@@ -219,6 +219,9 @@ fn widths(widths: &[usize]) -> String {
 mod tests {
     #[test]
     fn equal_layers_are_counted() {
-        assert_eq!(super::widths(&[128, 400, 400, 400, 128]), "[128, 400x3, 128]");
+        assert_eq!(
+            super::widths(&[128, 400, 400, 400, 128]),
+            "[128, 400x3, 128]"
+        );
     }
 }

@@ -18,7 +18,11 @@ pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
     for (set, _) in records.iter().flat_map(|r| &r.more) {
         if !sets.contains(&set) {
             sets.push(set);
-            columns.push(column(&format!("rl2e_{set}"), &format!("RL2E, {set}"), Kind::Error));
+            columns.push(column(
+                &format!("rl2e_{set}"),
+                &format!("RL2E, {set}"),
+                Kind::Error,
+            ));
             columns.push(column(&format!("paper_rl2e_{set}"), "paper's", Kind::Error));
         }
     }

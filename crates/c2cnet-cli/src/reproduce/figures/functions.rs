@@ -1,6 +1,7 @@
 //! Drawings of functions on an interval, along the sides of a rectangle and in a plane of many dimensions.
 
-use crate::figure::{ColourScale, Figure, Panel, Series};
+use crate::figure::colour::{BLACK, OKABE_ITO};
+use crate::figure::{ColourScale, Dash, Figure, Panel, Series};
 use crate::output::error;
 use crate::picture::{Plane, sorted};
 use crate::reproduce::run::Record;
@@ -29,16 +30,27 @@ pub fn predictions(title: &str, records: &[&Record]) -> Result<Figure> {
     let (x, in_order) = sorted(points.coords(), truth);
     let mut values = Panel::lines("y", "u")
         .title(&format!("sample {sample}"))
-        .series(Series::line("truth", &x, &in_order));
+        .series(Series::line("truth", &x, &in_order).colour(BLACK));
     let mut errors = Panel::lines("y", "|prediction - truth|")
         .log_y()
         .title("absolute error");
-    for record in records {
+    for (record, colour) in records.iter().zip(OKABE_ITO.iter().cycle()) {
         let found = predicted(record, sample, points)?;
-        let off: Vec<f64> = found.iter().zip(truth).map(|(p, t)| (p - t).abs()).collect();
+        let off: Vec<f64> = found
+            .iter()
+            .zip(truth)
+            .map(|(p, t)| (p - t).abs())
+            .collect();
         let name = format!("{} ({})", record.spec.label, record.spec.column.name());
-        values = values.series(Series::line(&name, &x, &sorted(points.coords(), &found).1));
-        errors = errors.series(Series::line(&name, &x, &sorted(points.coords(), &off).1));
+        let line = |name: &str, values: &[f64]| {
+            let (_, values) = sorted(points.coords(), values);
+            Series::line(name, &x, &values)
+                .colour(*colour)
+                .dash(Dash::Solid)
+                .width(1.3)
+        };
+        values = values.series(line(&name, &found));
+        errors = errors.series(line("", &off));
     }
     Ok(Figure::new(title)
         .shared_legend()
@@ -85,7 +97,10 @@ pub fn traces(title: &str, records: &[&Record]) -> Result<Figure> {
             let (_, found) = sorted(&x, &pick(&found));
             figure = figure.panel(
                 Panel::lines("x", "u")
-                    .title(&format!("{}, {name} side, sample {sample}", record.spec.label))
+                    .title(&format!(
+                        "{}, {name} side, sample {sample}",
+                        record.spec.label
+                    ))
                     .series(Series::line("truth", &at, &truth))
                     .series(Series::dashed("prediction", &at, &found)),
             );
@@ -119,7 +134,11 @@ pub fn slice(title: &str, records: &[&Record]) -> Result<Figure> {
         let points = Points::new(field.dim(), plane.iter().flat_map(embed).collect())?;
         let truth: Vec<f64> = points.iter().map(|x| alpha * shape(x)).collect();
         let found = predicted(record, sample, &points)?;
-        let off: Vec<f64> = found.iter().zip(&truth).map(|(p, t)| (p - t).abs()).collect();
+        let off: Vec<f64> = found
+            .iter()
+            .zip(&truth)
+            .map(|(p, t)| (p - t).abs())
+            .collect();
         let scale = ColourScale::field("u").covering(&truth).covering(&found);
         let draw = Plane::new(&plane, None);
         let axes = ["y_{3}", "y_{4}"];

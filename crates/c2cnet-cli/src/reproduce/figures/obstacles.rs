@@ -3,7 +3,7 @@
 use super::samples::spread;
 use crate::contour::Segment;
 use crate::figure::colour::{BLACK, BLUE, Rgb, VERMILLION};
-use crate::figure::{Dash, Figure, Panel, Series};
+use crate::figure::{Dash, Figure, Marker, Panel, Series};
 use crate::output::error;
 use crate::reproduce::geometry::{Grid, compare};
 use crate::reproduce::obstacles::grid;
@@ -39,7 +39,9 @@ pub fn reconstructions(bench: &mut Bench<'_>, record: &Record, band: f64) -> Res
             figure = figure.panel(panel(record, sample, rl2e, band)?);
         }
     }
-    let files = bench.folder.save_figure("reconstructions", &figure.to_svg())?;
+    let files = bench
+        .folder
+        .save_figure("reconstructions", &figure.to_svg())?;
     bench.findings.figures.push(result::Figure {
         id: "reconstructions".into(),
         title: "Recovered obstacles".into(),
@@ -60,9 +62,14 @@ pub fn gallery(bench: &mut Bench<'_>, record: &Record, band: f64) -> Result<()> 
     for rank in spread(ranked.len(), SHOWN) {
         let (k, rl2e) = ranked[rank];
         let sample = record.samples[k];
-        let title = format!("{}, rank {} of {}", record.spec.label, rank + 1, ranked.len());
+        let title = format!(
+            "{}, rank {} of {}",
+            record.spec.label,
+            rank + 1,
+            ranked.len()
+        );
         let figure = Figure::new(&title)
-            .panel_size(380.0, 380.0)
+            .panel_size(340.0, 340.0)
             .panel(panel(record, sample, rl2e, band)?);
         let id = format!("test-set-{:03}", samples.len());
         let files = bench.folder.save_figure(&id, &figure.to_svg())?;
@@ -85,12 +92,11 @@ pub fn gallery(bench: &mut Bench<'_>, record: &Record, band: f64) -> Result<()> 
 fn panel(record: &Record, sample: usize, rl2e: f64, band: f64) -> Result<Panel> {
     let field = &record.data.outputs[0].1;
     let one = record.data.select(&[sample]);
-    let found = record.model.predict(&one.inputs, 0, field.points_of(sample))?;
+    let found = record
+        .model
+        .predict(&one.inputs, 0, field.points_of(sample))?;
     let found: Vec<f64> = found[0].col(0).iter().copied().collect();
-    let (truth, found) = (
-        grid(field, &field.values_of(sample))?,
-        grid(field, &found)?,
-    );
+    let (truth, found) = (grid(field, &field.values_of(sample))?, grid(field, &found)?);
     let (bx, by) = stripes(&found, band);
     let input = &record.data.inputs[0].1;
     let (sensors, readings) = (input.points_of(sample), input.values_of(sample));
@@ -107,7 +113,10 @@ fn panel(record: &Record, sample: usize, rl2e: f64, band: f64) -> Result<Panel> 
     let iou = compare(&truth, &found).iou;
     let pixel = 300.0 / truth.counts[1] as f64 + 0.6;
     Ok(Panel::lines("x_{1}", "x_{2}")
-        .title(&format!("sample {sample}: RL2E {}, IoU {iou:.2}", error(rl2e)))
+        .title(&format!(
+            "sample {sample}: RL2E {}, IoU {iou:.2}",
+            error(rl2e)
+        ))
         .equal_aspect()
         .x_range(truth.x[0], truth.x[1])
         .y_range(truth.y[0], truth.y[1])
@@ -123,7 +132,11 @@ fn panel(record: &Record, sample: usize, rl2e: f64, band: f64) -> Result<Panel> 
                 .dash(Dash::Solid)
                 .width(0.9),
         )
-        .series(Series::markers("sensors", &column(0), &column(1)).colour(BLUE))
+        .series(
+            Series::markers("sensors", &column(0), &column(1))
+                .marker(Marker::Disc)
+                .colour(BLUE),
+        )
         .series(
             Series::line("true boundary", &tx, &ty)
                 .colour(VERMILLION)
@@ -164,7 +177,10 @@ fn pieces(segments: &[Segment]) -> (Vec<f64>, Vec<f64>) {
     while let Some([start, mut end]) = left.pop() {
         x.extend([start[0], end[0]]);
         y.extend([start[1], end[1]]);
-        while let Some(k) = left.iter().position(|[p, q]| close(*p, end) || close(*q, end)) {
+        while let Some(k) = left
+            .iter()
+            .position(|[p, q]| close(*p, end) || close(*q, end))
+        {
             let [p, q] = left.swap_remove(k);
             end = if close(p, end) { q } else { p };
             x.push(end[0]);

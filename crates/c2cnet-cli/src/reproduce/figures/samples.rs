@@ -40,8 +40,15 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
         let sample = record.samples[k];
         let what = format!("sample {sample}");
         let rows = all_components(record, sample, &what, rl2e)?;
-        let title = format!("{}, rank {} of {}", record.spec.label, rank + 1, ranked.len());
+        let title = format!(
+            "{}, rank {} of {}",
+            record.spec.label,
+            rank + 1,
+            ranked.len()
+        );
+        // Small: a report holds all of them.
         let figure = picture::draw(&title, &rows, record.data.triangles.as_deref())?;
+        let figure = figure.panel_size(230.0, 175.0);
         let id = format!("{}-{:03}", spec.id, samples.len());
         let files = bench.folder.save_figure(&id, &figure.to_svg())?;
         samples.push(GallerySample {
