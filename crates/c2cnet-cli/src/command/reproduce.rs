@@ -2,7 +2,8 @@
 
 use crate::output::{Table, say};
 use crate::output_path;
-use crate::reproduce::experiment::{Choice, Column, Library, Steps};
+use crate::reproduce::experiment::Column;
+use crate::reproduce::library::{Choice, Library, Steps};
 use crate::reproduce::{self, Order, Outcome};
 use c2cnet::Error;
 use std::path::PathBuf;

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn an_error_under_its_floor_is_found() {
         let fine = ("fine".to_string(), 2e-3, 1e-3);
-        assert!(floors(&[fine.clone()]).unwrap().passed);
+        assert!(floors(std::slice::from_ref(&fine)).unwrap().passed);
         let check = floors(&[fine, ("odd".into(), 0.9e-3, 1e-3)]).unwrap();
         assert!(!check.passed && check.detail.contains("odd"));
         assert!(floors(&[]).is_none());

@@ -208,7 +208,7 @@ fn map_samples(field: &Field, change: impl Fn(usize, &mut [f64])) -> Result<Fiel
 
 fn noisy(field: &Field, size: f64, seed: u64) -> Result<Field> {
     map_samples(field, |k, values| {
-        let mut rng = sample_stream(seed ^ 0x6e6f_6973_65, k as u64);
+        let mut rng = sample_stream(seed ^ 0x006e_6f69_7365, k as u64);
         let squares: f64 = values.iter().map(|v| v * v).sum();
         let deviation = size * (squares / values.len() as f64).sqrt();
         for value in values {

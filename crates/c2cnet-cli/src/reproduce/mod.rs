@@ -1,7 +1,7 @@
 //! The paper's experiments, each from a TOML file to a folder of results.
 //!
-//! [`experiment`] reads the files, [`data`] makes what they ask for, [`run`] fits and evaluates, the files
-//! named after a kind of experiment do what is special, [`figures`] draws, and [`result`] is what remains.
+//! [`library`] reads the files as [`experiment`]s, [`data`] makes what they ask for, [`run`] fits and evaluates,
+//! the files named after a kind of experiment do what is special, [`figures`] draws, and [`result`] is what remains.
 
 mod checks;
 mod data;
@@ -11,6 +11,7 @@ pub mod experiment;
 mod figures;
 mod folder;
 mod geometry;
+pub mod library;
 mod mirror;
 mod obstacles;
 mod result;
@@ -21,8 +22,9 @@ mod transfer;
 
 use crate::output::say;
 use data::Store;
-use experiment::{Choice, Experiment, Library};
+use experiment::Experiment;
 use folder::Folder;
+use library::{Choice, Library};
 use result::{ExperimentResult, FORMAT, Findings};
 use run::{Bench, Record};
 use std::path::Path;

@@ -61,7 +61,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
         } else {
             errors.push(series("floor", &|p| p.floor, true));
         }
-        rows.extend(points.iter().map(|p| row(&variant.name, p)));
+        rows.extend(points.iter().map(|p| row(variant, p)));
     }
     let axis = |title: &str| Axis {
         title: title.into(),
@@ -103,6 +103,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
         label: None,
         columns: vec![
             column("variant", "Method", Kind::Text),
+            column("recipe", "Recipe", Kind::Text),
             column("x", &spec.x.title, Kind::Number),
             column("rl2e", "test RL2E", Kind::Error),
             column("train", "training RL2E", Kind::Error),
@@ -164,9 +165,10 @@ fn amplification(model: &C2CNet, data: &Dataset) -> Result<f64> {
     Ok(Encoder::new(spectrum, encoder.regularisations()[0]).amplification())
 }
 
-fn row(variant: &str, point: &Point) -> Map<String, serde_json::Value> {
+fn row(variant: &Variant, point: &Point) -> Map<String, serde_json::Value> {
     let row = json!({
-        "variant": variant,
+        "variant": variant.name,
+        "recipe": variant.column.name(),
         "x": point.x,
         "rl2e": point.test,
         "train": point.train,
