@@ -69,7 +69,10 @@ pub fn derive(
         Some(count) => fewer(data, count)?,
         None => data.clone(),
     };
-    let same = *output == Reshape::default();
+    let nodes = derived
+        .outputs
+        .first()
+        .and_then(|(_, f)| f.shared_points().cloned());
     for (_, field) in &mut derived.inputs {
         *field = input.apply(field)?;
     }
@@ -77,6 +80,8 @@ pub fn derive(
         *field = output.apply(field)?;
     }
     // Triangles name the output's points as they were.
+    let now = derived.outputs.first().and_then(|(_, f)| f.shared_points());
+    let same = now == nodes.as_ref();
     derived.triangles = derived.triangles.filter(|_| same);
     derived.meta["derived"] = serde_json::json!({ "train": train, "input": format!("{input:?}"), "output": format!("{output:?}") });
     Ok(derived)
