@@ -41,7 +41,7 @@ pub struct Args {
     out: PathBuf,
 
     /// Which columns stand beside the paper's figures.
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["paper", "auto"])]
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["paper", "fast", "auto"])]
     recipe: Vec<Column>,
 
     /// Steps of networks with the paper's recipe: a number, or `full` for its 30,000

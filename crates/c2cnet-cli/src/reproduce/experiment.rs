@@ -64,6 +64,8 @@ pub struct DataSpec {
 pub enum Column {
     /// The paper's recipe, perhaps with fewer steps.
     Paper,
+    /// Networks that are trained well, to compare inputs by.
+    Fast,
     /// The default settings.
     Auto,
 }
@@ -313,6 +315,7 @@ impl Column {
     pub fn name(self) -> &'static str {
         match self {
             Column::Paper => "paper",
+            Column::Fast => "fast",
             Column::Auto => "auto",
         }
     }

@@ -262,13 +262,13 @@ mod tests {
     use super::*;
     use c2cnet::operator::MapKind;
 
-    const BOTH: [Column; 2] = [Column::Paper, Column::Auto];
+    const ALL: [Column; 3] = [Column::Paper, Column::Fast, Column::Auto];
 
     fn choice(quick: bool, steps: Option<Steps>) -> Choice<'static> {
         Choice {
             quick,
             steps,
-            columns: &BOTH,
+            columns: &ALL,
         }
     }
 

@@ -115,7 +115,7 @@ pub fn headline(record: &Record) -> Option<Headline> {
         title: spec.title.clone(),
         method: match record.spec.column {
             Column::Auto => "auto".into(),
-            Column::Paper => record.recipe(),
+            Column::Paper | Column::Fast => record.recipe(),
         },
         rl2e,
         paper: paper.rl2e,
