@@ -7,13 +7,13 @@ mod contour;
 mod exit;
 mod figure;
 mod interrupt;
-#[allow(dead_code, reason = "the experiment `methods` draws them")]
 mod method_figures;
 mod output;
 mod output_path;
 mod picture;
 mod progress;
 mod report;
+mod reproduce;
 mod settings;
 mod training;
 
@@ -29,6 +29,7 @@ Start here:
   c2cnet fit data.npz -o model.c2c
   c2cnet evaluate model.c2c data.npz
   c2cnet predict model.c2c data.npz --at points.csv -o prediction.npz
+  c2cnet reproduce --list                   the experiments of the paper
 
 Exit codes:
   0    success

@@ -7,7 +7,7 @@ use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::operator::C2CNet;
 use c2cnet::{Error, Result};
 
-/// One sample of an output's first component.
+/// One sample of one component of the first output.
 #[derive(Debug)]
 pub struct Shown {
     /// Which sample this is.
@@ -15,7 +15,7 @@ pub struct Shown {
     /// Its error, over all components.
     pub rl2e: f64,
     /// What the output is called on axes.
-    pub symbol: &'static str,
+    pub symbol: String,
     pub points: Points,
     pub truth: Vec<f64>,
     pub predicted: Vec<f64>,
@@ -24,8 +24,20 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Sample `k` of `data` at its own points.
+    /// The first component of sample `k` of `data` at its own points.
     pub fn of(model: &C2CNet, data: &Dataset, k: usize, what: String, rl2e: f64) -> Result<Shown> {
+        Self::component(model, data, k, 0, what, rl2e)
+    }
+
+    /// Component `c`, counted from 0.
+    pub fn component(
+        model: &C2CNet,
+        data: &Dataset,
+        k: usize,
+        c: usize,
+        what: String,
+        rl2e: f64,
+    ) -> Result<Shown> {
         let name = &model.outputs()[0].0;
         let field = data.outputs.iter().find(|(n, _)| n == name);
         let field = &field
@@ -34,12 +46,16 @@ impl Shown {
         let points = field.points_of(k).clone();
         let one = data.select(&[k]);
         let predicted = model.predict(&one.inputs, 0, &points)?;
-        let truth = field.values_of(k)[..points.len()].to_vec();
+        let n = points.len();
+        let truth = field.values_of(k)[c * n..(c + 1) * n].to_vec();
         Ok(Shown {
             what,
             rl2e,
-            symbol: if field.components() > 1 { "u_{1}" } else { "u" },
-            predicted: predicted[0].col(0).iter().copied().collect(),
+            symbol: match field.components() {
+                1 => "u".into(),
+                _ => format!("u_{{{}}}", c + 1),
+            },
+            predicted: predicted[c].col(0).iter().copied().collect(),
             points,
             truth,
             input: input_of(data, k),
@@ -97,7 +113,7 @@ fn curves(figure: Figure, row: &Shown) -> Figure {
     }
     figure
         .panel(
-            Panel::lines("y", row.symbol)
+            Panel::lines("y", &row.symbol)
                 .title("truth and prediction")
                 .series(Series::line("truth", &x, &truth))
                 .series(Series::dashed("prediction", &x, &predicted)),
@@ -123,7 +139,7 @@ pub fn sorted(x: &[f64], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
 
 fn maps(figure: Figure, row: &Shown, triangles: Option<&[[usize; 3]]>) -> Figure {
     let error: Vec<f64> = row.error().iter().map(|e| e.abs()).collect();
-    let field = ColourScale::field(row.symbol)
+    let field = ColourScale::field(&row.symbol)
         .covering(&row.truth)
         .covering(&row.predicted);
     let plane = Plane::new(&row.points, triangles);

@@ -219,7 +219,7 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
     let row = |(what, k): (&str, usize)| Shown {
         what: format!("{what}: sample {}", test[k]),
         rl2e: each[k],
-        symbol: "u",
+        symbol: "u".into(),
         points: points.clone(),
         truth: truth.values_of(k),
         predicted: predicted.col(k).iter().copied().collect(),

@@ -10,6 +10,7 @@ mod inspect;
 mod plot;
 mod predict;
 mod report;
+mod reproduce;
 
 use clap::Subcommand;
 
@@ -24,6 +25,7 @@ pub enum Command {
     Predict(predict::Args),
     Inspect(inspect::Args),
     Diagnose(diagnose::Args),
+    Reproduce(reproduce::Args),
     Report(report::Args),
 }
 
@@ -40,6 +42,7 @@ impl Command {
             Command::Inspect(args) => inspect::run(&args),
             Command::Diagnose(args) => diagnose::run(&args),
             Command::Report(args) => report::run(&args),
+            Command::Reproduce(args) => reproduce::run(&args),
         }
     }
 }

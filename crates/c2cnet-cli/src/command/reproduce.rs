@@ -1,0 +1,136 @@
+//! `c2cnet reproduce`: the paper's experiments.
+
+use crate::output::{Table, say};
+use crate::reproduce::experiment::Column;
+use crate::reproduce::library::{Choice, Library, Steps};
+use crate::reproduce::{self, Order, Outcome};
+use crate::{output_path, report};
+use c2cnet::Error;
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+Examples:
+  c2cnet reproduce --list
+  c2cnet reproduce poisson-holes
+  c2cnet reproduce --all --quick            a first look, small and rough
+  c2cnet reproduce --all --recipe auto      the default settings alone
+  c2cnet reproduce kdv-burgers --steps full the paper's 30,000 steps
+
+Everything lands in a folder, by default `reproduction`: for each experiment its settings as
+resolved (config.toml), its errors, tables and curves (result.json), figures and models. Data are
+made once and shared. An experiment that was done with the same settings is not done again. The page
+report.html shows all of it; `c2cnet report` writes it again.";
+
+/// Do experiments of the paper, from data to figures.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Which experiments; --list names them.
+    #[arg(value_name = "NAME", required_unless_present_any = ["all", "list"])]
+    names: Vec<String>,
+
+    /// All of them.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+
+    /// Small data and short trainings: to see that everything works, not to compare errors.
+    #[arg(long)]
+    quick: bool,
+
+    /// The run folder.
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    out: PathBuf,
+
+    /// Which columns stand beside the paper's figures.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["paper", "fast", "auto"])]
+    recipe: Vec<Column>,
+
+    /// Steps of networks with the paper's recipe: a number, or `full` for its 30,000
+    /// [default: as the experiment's file says, fewer].
+    #[arg(long, value_name = "N", value_parser = steps)]
+    steps: Option<Steps>,
+
+    /// Do again what is done.
+    #[arg(long)]
+    force: bool,
+
+    /// A folder of experiments (NAME.toml) in place of those built in.
+    #[arg(long, value_name = "DIR")]
+    experiments: Option<PathBuf>,
+
+    /// Name and describe the experiments.
+    #[arg(long, conflicts_with_all = ["names", "all"])]
+    list: bool,
+}
+
+fn steps(text: &str) -> Result<Steps, String> {
+    match (text, text.parse()) {
+        ("full", _) => Ok(Steps::Full),
+        (_, Ok(n)) if n > 0 => Ok(Steps::Given(n)),
+        _ => Err("give a positive number of steps, or `full`".into()),
+    }
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let library = Library {
+        folder: args.experiments.clone(),
+    };
+    let choice = Choice {
+        quick: args.quick,
+        steps: args.steps,
+        columns: &args.recipe,
+    };
+    if args.list {
+        let mut table = Table::default();
+        for name in library.names()? {
+            let (experiment, _) = library.load(&name, &choice)?;
+            table.row([name, experiment.title, experiment.label]);
+        }
+        say(table)?;
+        return Ok(());
+    }
+    let names = match args.all {
+        true => library.names()?,
+        false => args.names.clone(),
+    };
+    // Mistakes in any file show before long work.
+    for name in &names {
+        library.load(name, &choice)?;
+    }
+    output_path::folder(&args.out)?;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let command = format!("c2cnet {}", words.join(" "));
+    reproduce::describe(&args.out, args.quick, &command)?;
+    let order = Order {
+        library: &library,
+        choice,
+        run: &args.out,
+        force: args.force,
+        command: &command,
+    };
+    let (mut broken, mut failed) = (Vec::new(), 0);
+    for name in &names {
+        match reproduce::reproduce(name, &order) {
+            Ok(Outcome::Known) => {}
+            Ok(Outcome::Done { failed: checks }) => failed += checks,
+            Err(e @ Error::Interrupted) => return Err(e.into()),
+            // The others do not depend on it.
+            Err(e) if names.len() > 1 => {
+                say(format_args!("{name}: failed: {e}"))?;
+                broken.push(name.as_str());
+            }
+            Err(e) => return Err(e.into()),
+        }
+    }
+    if failed > 0 {
+        say(format_args!("{failed} checks failed; see result.json"))?;
+    }
+    let page = args.out.join("report.html");
+    report::write(&args.out, &page)?;
+    say(format_args!("results are in {}", args.out.display()))?;
+    say(format_args!("open {}", page.display()))?;
+    if !broken.is_empty() {
+        anyhow::bail!("could not be done: {}", broken.join(", "));
+    }
+    Ok(())
+}

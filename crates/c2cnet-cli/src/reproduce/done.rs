@@ -1,0 +1,70 @@
+//! Whether an experiment was done before, with the same inputs.
+
+use super::data;
+use super::experiment::Experiment;
+use super::result::{ExperimentResult, FORMAT};
+use c2cnet::Result;
+use std::path::Path;
+
+/// FNV-1a, which is the same on every machine and in every version.
+#[derive(Debug, Clone, Copy)]
+pub struct Hash(u64);
+
+impl Hash {
+    pub fn new() -> Self {
+        Hash(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// The hash with `text` added, and an end that no text has.
+    pub fn add(mut self, text: &str) -> Self {
+        for byte in text.bytes().chain([0xff]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        self
+    }
+}
+
+impl std::fmt::Display for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// Raised when the same settings would give another result.json.
+const RUNNER: &str = "1";
+
+/// Of the resolved file, the data and the version of the program.
+pub fn fingerprint(experiment: &Experiment, config: &str) -> Result<String> {
+    let mut hash = Hash::new()
+        .add(config)
+        .add(env!("CARGO_PKG_VERSION"))
+        .add(RUNNER);
+    for key in data::keys(experiment)? {
+        hash = hash.add(&key);
+    }
+    Ok(hash.to_string())
+}
+
+/// The result in `folder`, if it has this fingerprint; a damaged one counts as none.
+pub fn found(folder: &Path, fingerprint: &str) -> Option<ExperimentResult> {
+    let text = std::fs::read_to_string(folder.join("result.json")).ok()?;
+    let result: ExperimentResult = serde_json::from_str(&text).ok()?;
+    (result.format == FORMAT && result.fingerprint == fingerprint).then_some(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_tells_texts_and_their_borders_apart() {
+        let hash = |parts: &[&str]| {
+            let all = parts.iter().fold(Hash::new(), |hash, part| hash.add(part));
+            all.to_string()
+        };
+        assert_eq!(hash(&["a", "b"]), hash(&["a", "b"]));
+        assert_ne!(hash(&["a", "b"]), hash(&["ab"]));
+        assert_ne!(hash(&["a", "b"]), hash(&["b", "a"]));
+        assert_eq!(hash(&["a"]).len(), 16);
+    }
+}

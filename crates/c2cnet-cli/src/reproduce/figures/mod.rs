@@ -1,0 +1,40 @@
+//! Drawings of runs.
+
+mod curve;
+mod functions;
+pub mod obstacles;
+mod samples;
+
+pub use curve::draw as draw_curve;
+
+use super::experiment::{FigureKind, FigureSpec};
+use super::result;
+use super::run::{Bench, Record};
+use c2cnet::Result;
+
+/// Draws what `spec` asks for of the runs that were made, and notes it.
+pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Result<()> {
+    let named = |id: &String| records.iter().find(|r| r.spec.id == *id);
+    let chosen: Vec<&Record> = spec.runs.iter().filter_map(named).collect();
+    let Some(first) = chosen.first() else {
+        return Ok(());
+    };
+    let figure = match spec.kind {
+        FigureKind::Gallery => return samples::gallery(bench, spec, first),
+        FigureKind::Training => return curve::training(bench, spec, &chosen),
+        FigureKind::Worst => samples::worst(&spec.title, &chosen)?,
+        FigureKind::Predictions => functions::predictions(&spec.title, &chosen)?,
+        FigureKind::Observations => functions::observations(&spec.title, first),
+        FigureKind::Traces => functions::traces(&spec.title, &chosen)?,
+        FigureKind::Slice => functions::slice(&spec.title, &chosen)?,
+    };
+    let files = bench.folder.save_figure(&spec.id, &figure.to_svg())?;
+    bench.findings.figures.push(result::Figure {
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        caption: spec.caption.clone(),
+        label: spec.label.clone(),
+        files,
+    });
+    Ok(())
+}

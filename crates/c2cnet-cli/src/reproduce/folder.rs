@@ -1,0 +1,150 @@
+//! The run folder: where everything of a run is written.
+
+use super::result::{ExperimentResult, FORMAT, Figure, Files};
+use crate::report::schema::Picture;
+use crate::{interrupt, output_path};
+use c2cnet::Result;
+use c2cnet::operator::C2CNet;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The folder of one experiment.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// Made if it is not there; figures and models of an earlier run go.
+    pub fn fresh(run: &Path, name: &str) -> Result<Self> {
+        let root = run.join(name);
+        for part in ["figures", "models"] {
+            let path = root.join(part);
+            if path.exists() {
+                std::fs::remove_dir_all(&path).map_err(|e| c2cnet::Error::io(&path, e))?;
+            }
+            output_path::folder(&path)?;
+        }
+        let result = root.join("result.json");
+        if result.exists() {
+            std::fs::remove_file(&result).map_err(|e| c2cnet::Error::io(&result, e))?;
+        }
+        Ok(Folder { root })
+    }
+
+    pub fn write_config(&self, text: &str) -> Result<()> {
+        output_path::write(&self.root.join("config.toml"), text)
+    }
+
+    /// The last file of an experiment: that it is there means that all is done.
+    pub fn write_result(&self, result: &ExperimentResult) -> Result<()> {
+        let text = format!("{:#}\n", json!(result));
+        output_path::write(&self.root.join("result.json"), &text)
+    }
+
+    /// Writes a drawing under `id`, as SVG and as PNG.
+    pub fn save_figure(&self, id: &str, svg: &str) -> Result<Files> {
+        let png = format!("figures/{id}.png");
+        output_path::write_figure(&self.root.join(&png), svg)?;
+        Ok(Files {
+            svg: self.save_drawing(id, svg)?,
+            png: Some(png),
+        })
+    }
+
+    /// Writes one of many drawings under `id`, as SVG alone.
+    pub fn save_drawing(&self, id: &str, svg: &str) -> Result<String> {
+        let name = format!("figures/{id}.svg");
+        output_path::write(&self.root.join(&name), svg)?;
+        Ok(name)
+    }
+
+    /// Draws the figures that explain the method.
+    pub fn save_method_figures(&self) -> Result<Vec<Figure>> {
+        let pictures = crate::method_figures::methods(&self.root)?;
+        let figure = |picture: Picture| Figure {
+            id: picture.id,
+            title: picture.title,
+            caption: picture.caption,
+            label: picture.label,
+            files: Files {
+                svg: picture.svg,
+                png: picture.png,
+            },
+        };
+        Ok(pictures.into_iter().map(figure).collect())
+    }
+
+    pub fn save_model(&self, id: &str, model: &C2CNet) -> Result<()> {
+        let path = self.root.join(format!("models/{id}.c2c"));
+        interrupt::patiently(|| model.save(&path))
+    }
+}
+
+/// Writes `run.json`: what ran, where and when.
+pub fn describe(run: &Path, quick: bool, command: &str) -> Result<()> {
+    let text = json!({
+        "format": FORMAT,
+        "version": env!("CARGO_PKG_VERSION"),
+        "date": today(),
+        "quick": quick,
+        "hardware": {
+            "cpu": cpu(),
+            "cores": std::thread::available_parallelism().map_or(1, usize::from),
+            "memory_gib": memory_gib(),
+            "os": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        },
+        "command": command,
+    });
+    output_path::write(&run.join("run.json"), &format!("{text:#}\n"))
+}
+
+/// The name of the processor, where the system tells it.
+fn cpu() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_string())
+}
+
+fn memory_gib() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemTotal"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some((kib / 1024.0 / 1024.0 * 10.0).round() / 10.0)
+}
+
+/// The date in Greenwich as `2026-11-15`.
+pub fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH);
+    date(seconds.map_or(0, |s| s.as_secs() / 86_400))
+}
+
+/// The date so many days after the first of January 1970.
+fn date(days: u64) -> String {
+    // Years that begin in March, in eras of 400 years: the leap day is then the last of its year.
+    let z = days + 719_468;
+    let (era, day) = (z / 146_097, z % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    format!("{}-{month:02}-{day:02}", 400 * era + year + carry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_right() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(11_016), "2000-02-29");
+        assert_eq!(date(20_772), "2026-11-15");
+    }
+}

@@ -1,0 +1,132 @@
+//! Runs as rows of tables and of the summary.
+
+use super::experiment::{Column, TableSpec};
+use super::result::{Column as TableColumn, Headline, Kind, Table};
+use super::run::Record;
+use serde_json::{Map, Value, json};
+
+/// The table of these runs.
+pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
+    let column = TableColumn::new;
+    let mut columns = vec![
+        column("method", "Method", Kind::Text),
+        column("recipe", "Recipe", Kind::Text),
+        column("rl2e", "test RL2E", Kind::Error),
+        column("paper_rl2e", "paper's", Kind::Error),
+    ];
+    let mut sets: Vec<&String> = Vec::new();
+    for (set, _) in records.iter().flat_map(|r| &r.more) {
+        if !sets.contains(&set) {
+            sets.push(set);
+            columns.push(column(
+                &format!("rl2e_{set}"),
+                &format!("RL2E, {set}"),
+                Kind::Error,
+            ));
+            columns.push(column(&format!("paper_rl2e_{set}"), "paper's", Kind::Error));
+        }
+    }
+    columns.extend([
+        column("train", "training RL2E", Kind::Error),
+        column("floor", "floor", Kind::Error),
+        column("withheld", "withheld", Kind::Error),
+        column("linear", "linear map", Kind::Error),
+        column("mean", "training mean", Kind::Error),
+        column("rms", "rms of u", Kind::Number),
+        column("search", "search", Kind::Seconds),
+        column("encoding", "encoding", Kind::Seconds),
+        column("paper_encoding", "paper's", Kind::Seconds),
+        column("training", "training", Kind::Seconds),
+        column("paper_training", "paper's", Kind::Seconds),
+        column("parameters", "parameters", Kind::Integer),
+        column("architecture", "map", Kind::Text),
+        column("paper_architecture", "paper's", Kind::Text),
+        column("note", "Note", Kind::Text),
+    ]);
+    let rows: Vec<_> = records.iter().map(|r| row(r)).collect();
+    // A column that nothing stands in says nothing.
+    let filled = |c: &TableColumn| {
+        let empty = |v: Option<&Value>| v.is_none_or(|v| v.is_null() || v == "");
+        rows.iter().any(|row: &Map<_, _>| !empty(row.get(&c.key)))
+    };
+    columns.retain(filled);
+    Table {
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        caption: spec.caption.clone(),
+        label: spec.label.clone(),
+        columns,
+        rows,
+    }
+}
+
+fn row(record: &Record) -> Map<String, Value> {
+    let mut row = Map::new();
+    let paper = &record.spec.paper;
+    let mut put = |key: &str, value: Value| row.insert(key.to_string(), value);
+    put("method", json!(record.spec.label));
+    put("recipe", json!(record.recipe()));
+    type Of<'a> = &'a dyn Fn(usize) -> f64;
+    let averaged: [(&str, Of<'_>); 9] = [
+        ("rl2e", &|i| record.tests[i].rl2e),
+        ("train", &|i| record.trains[i].rl2e),
+        ("floor", &|i| record.tests[i].floor),
+        ("linear", &|i| record.tests[i].linear_rl2e),
+        ("mean", &|i| record.tests[i].mean_rl2e),
+        ("rms", &|i| record.tests[i].rms),
+        ("search", &|i| record.reports[i].seconds.search),
+        ("encoding", &|i| record.reports[i].seconds.encoding),
+        ("training", &|i| record.reports[i].seconds.training),
+    ];
+    for (key, of) in averaged {
+        let (mean, spread) = record.over_seeds(of);
+        put(key, json!(mean));
+        if let (Some(spread), "rl2e" | "train") = (spread, key) {
+            put(&format!("{key}_spread"), json!(spread));
+        }
+    }
+    put("withheld", json!(record.tests[0].withheld_rl2e));
+    put("parameters", json!(record.model.map().parameters()));
+    put("architecture", json!(record.architecture()));
+    put("paper_rl2e", json!(paper.rl2e));
+    put("paper_encoding", json!(paper.encoding));
+    put("paper_training", json!(paper.training));
+    put("paper_architecture", json!(paper.architecture));
+    put("note", json!(record.spec.note));
+    for (set, report) in &record.more {
+        put(&format!("rl2e_{set}"), json!(report.rl2e));
+        put(&format!("paper_rl2e_{set}"), json!(paper.sets.get(set)));
+    }
+    row
+}
+
+/// The row of the summary, if the run is one.
+pub fn headline(record: &Record) -> Option<Headline> {
+    let spec = record.spec.headline.as_ref()?;
+    let test = &record.tests[0];
+    let paper = &record.spec.paper;
+    let (seconds, _) = record.over_seeds(|i| {
+        let s = &record.reports[i].seconds;
+        s.search + s.encoding + s.training
+    });
+    let (rl2e, _) = record.rl2e();
+    Some(Headline {
+        problem: spec.problem.clone(),
+        title: spec.title.clone(),
+        method: match record.spec.column {
+            Column::Auto => "auto".into(),
+            Column::Paper | Column::Fast => record.recipe(),
+        },
+        rl2e,
+        paper: paper.rl2e,
+        floor: test.floor,
+        withheld: test.withheld_rl2e,
+        linear: test.linear_rl2e,
+        mean: test.mean_rl2e,
+        rms: test.rms,
+        paper_rms: paper.rms(),
+        seconds,
+        paper_seconds: paper.seconds(),
+        note: record.spec.note.clone(),
+    })
+}

@@ -1,0 +1,126 @@
+//! `c2cnet reproduce`: an experiment is done, described, and not done again.
+
+mod support;
+
+use serde_json::Value;
+use support::Folder;
+
+fn result(folder: &Folder, name: &str) -> Value {
+    let text = std::fs::read_to_string(folder.path(&format!("run/{name}/result.json"))).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_quick_experiment_is_done_once() {
+    let folder = Folder::new();
+    let arguments = ["reproduce", "cutoff", "--quick", "--out", "run"];
+    let first = folder.succeed(&arguments);
+    assert!(first.contains("cutoff: done in"), "{first}");
+    let found = result(&folder, "cutoff");
+    assert_eq!(found["format"], 1);
+    assert_eq!(found["quick"], true);
+    assert_eq!(found["label"], "subsec:svd-cutoff-illustration");
+    for curve in found["curves"].as_array().unwrap() {
+        assert!(
+            folder
+                .path("run/cutoff")
+                .join(curve["svg"].as_str().unwrap())
+                .exists()
+        );
+        for series in curve["series"].as_array().unwrap() {
+            assert_eq!(
+                series["x"].as_array().unwrap().len(),
+                series["y"].as_array().unwrap().len()
+            );
+        }
+    }
+    let checks = found["checks"].as_array().unwrap();
+    assert!(!checks.is_empty() && checks.iter().all(|c| c["passed"] == true));
+    for file in ["run/run.json", "run/cutoff/config.toml"] {
+        assert!(folder.path(file).exists(), "{file}");
+    }
+
+    let again = folder.succeed(&arguments);
+    assert!(again.contains("done before"), "{again}");
+    // Other settings are another experiment.
+    let fewer = folder.succeed(&[
+        "reproduce",
+        "cutoff",
+        "--quick",
+        "--out",
+        "run",
+        "--recipe",
+        "auto",
+    ]);
+    assert!(fewer.contains("done in"), "{fewer}");
+    let series = result(&folder, "cutoff")["curves"][0]["series"].clone();
+    assert_eq!(series.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn runs_have_rows_headlines_figures_and_models() {
+    let folder = Folder::new();
+    folder.succeed(&["reproduce", "kdv-burgers", "--quick", "--out", "run"]);
+    let found = result(&folder, "kdv-burgers");
+    let methods: Vec<&str> = (found["headline"].as_array().unwrap().iter())
+        .map(|h| h["method"].as_str().unwrap())
+        .collect();
+    assert_eq!(methods, ["paper, 20 steps", "auto"]);
+    for row in found["tables"][0]["rows"].as_array().unwrap() {
+        assert!(row["rl2e"].as_f64().unwrap() >= row["floor"].as_f64().unwrap());
+    }
+    let gallery = found["galleries"][0]["samples"].as_array().unwrap();
+    let errors: Vec<f64> = gallery
+        .iter()
+        .map(|s| s["rl2e"].as_f64().unwrap())
+        .collect();
+    assert!(errors.is_sorted() && errors.len() > 10);
+    assert!(folder.path("run/kdv-burgers/models/auto.c2c").exists());
+}
+
+#[test]
+fn experiments_of_ones_own_and_mistakes() {
+    let folder = Folder::new();
+    folder.fail(&["reproduce", "cutof"], 2, &["cutof", "cutoff"]);
+    folder.fail(&["reproduce", "cutoff", "--steps", "0"], 2, &["full"]);
+    std::fs::create_dir(folder.path("mine")).unwrap();
+    let text = "
+        title = 'Mine'
+        label = 'none'
+        about = 'A test.'
+        [data.main]
+        problem = 'darcy1d'
+        settings = { points = 60, n_train = 30, n_test = 10, length = 0.3 }
+        [[run]]
+        id = 'a'
+        label = 'linear'
+        column = 'auto'
+        data = 'main'
+        fit.map.kind = 'linear'
+        [[table]]
+        id = 'runs'
+        title = 'Runs'
+    ";
+    std::fs::write(folder.path("mine/one.toml"), text).unwrap();
+    let arguments = ["reproduce", "one", "--experiments", "mine", "--out", "run"];
+    assert!(folder.succeed(&arguments).contains("linear (auto): RL2E"));
+    assert_eq!(
+        result(&folder, "one")["tables"][0]["rows"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    std::fs::write(
+        folder.path("mine/one.toml"),
+        text.replace("'main'", "'mian'"),
+    )
+    .unwrap();
+    folder.fail(&arguments, 2, &["one.toml", "mian"]);
+    std::fs::write(
+        folder.path("mine/one.toml"),
+        text.replace("map.kind", "map.kidn"),
+    )
+    .unwrap();
+    folder.fail(&arguments, 2, &["one.toml", "kidn"]);
+}
