@@ -8,6 +8,9 @@ use crate::output::error;
 /// Rounding that an error may be under its floor.
 const ROUNDING: f64 = 1e-9;
 
+/// A difference of two runs that is no difference, if the seeds do not differ by more.
+const TIE: f64 = 0.05;
+
 /// No error may be under the floor of its own output space: `what`, error and floor of each evaluation.
 pub fn floors(evaluated: &[(String, f64, f64)]) -> Option<Check> {
     let ratio =
@@ -38,18 +41,21 @@ pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
     let (bound, passed, detail) = if let Some(than) = &spec.than {
         let (other, other_spread) = find(than)?.rl2e();
         let deviation = spread.unwrap_or(0.0).max(other_spread.unwrap_or(0.0));
-        let detail = if value <= other {
-            format!("{} against {}", error(value), error(other))
+        let room = deviation.max(TIE * other);
+        let verdict = if value <= other {
+            ""
+        } else if value <= other + room {
+            ": a tie"
         } else {
-            format!(
-                "{} against {}, deviation over seeds {}",
-                error(value),
-                error(other),
-                error(deviation)
-            )
+            ": more"
         };
-        // Less than the seeds differ is a tie.
-        (other, value <= other + deviation, detail)
+        let detail = format!(
+            "{} against {}, deviation over seeds {}{verdict}",
+            error(value),
+            error(other),
+            error(deviation)
+        );
+        (other, value <= other + room, detail)
     } else if let Some(bound) = spec.at_most {
         (bound, value <= bound, String::new())
     } else {
