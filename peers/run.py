@@ -17,7 +17,7 @@ import torch
 from .configurations import NAMES, PEERS, SCHEDULES, build
 from .data import DataError, read
 from .networks import parameter_count
-from .train import Recipe, Trainer, times_to_accuracy
+from .train import Diverged, Recipe, Trainer, times_to_accuracy
 
 FORMAT = 1
 
@@ -48,7 +48,7 @@ def main() -> None:
     options = arguments()
     try:
         result = run(options)
-    except (DataError, torch.cuda.OutOfMemoryError) as error:
+    except (DataError, Diverged, torch.cuda.OutOfMemoryError) as error:
         sys.exit(f"error: {error}")
     text = json.dumps(result)
     if options.out:

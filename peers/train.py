@@ -22,6 +22,10 @@ EVALUATIONS = 30
 LEVELS = (2e-1, 1e-1, 5e-2, 2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
 
 
+class Diverged(Exception):
+    """Predictions are no longer finite numbers."""
+
+
 @dataclass
 class Recipe:
     schedule: str  # published or one-cycle
@@ -125,7 +129,10 @@ class Trainer:
 
     def errors(self) -> dict[str, float]:
         prediction = predict(self.model, self.test_data)
-        return {"rl2e": rl2e(prediction, self.test_data.u), "mse": mse(prediction, self.test_data.u)}
+        errors = {"rl2e": rl2e(prediction, self.test_data.u), "mse": mse(prediction, self.test_data.u)}
+        if not math.isfinite(errors["rl2e"]):
+            raise Diverged(f"training diverged after {self.progress.epoch} epochs; try a smaller --rate")
+        return errors
 
     def save(self, path: Path) -> None:
         """A checkpoint, written beside and renamed: an interruption leaves the last one whole."""

@@ -1,6 +1,6 @@
 """Each peer learns, counts its parameters as the paper does, and measures errors as c2cnet does.
 
-    python -m pytest peers/tests        (c2cnet on the PATH, in C2CNET or in target/)
+    peers/run.sh pytest peers/tests        (c2cnet in C2CNET, on the PATH or in target/)
 """
 
 import json
