@@ -4,8 +4,8 @@
 #   peers/run.sh peers.run fno data.npz --budget 300 --out fno.json
 #   peers/run.sh pytest peers/tests
 #
-# PYTHON names the Python to make it from (3.11 or later). The CPU build of PyTorch is small; for a GPU
-# set PEERS_INDEX to PyTorch's package index for your CUDA version.
+# PYTHON names the Python to make it from (3.11 or later). PEERS_INDEX may name a further package index, say
+# PyTorch's own with the small builds for processors alone.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 environment=${XDG_CACHE_HOME:-$HOME/.cache}/c2cnet-peers/venv
