@@ -16,7 +16,7 @@ step pip install --quiet "$(ls "$work"/c2cnet-*.whl)[test]"
 
 # Away from the sources: what is installed is what is checked.
 cd "$work"
-step timeout 300 python -m pytest -q -p no:cacheprovider -c "$here/pyproject.toml" "$here/tests"
-step timeout 120 python -m pytest -q -p no:cacheprovider --doctest-modules --pyargs c2cnet
+step timeout 900 python -m pytest -q -p no:cacheprovider -c "$here/pyproject.toml" "$here/tests"
+step timeout 600 python -m pytest -q -p no:cacheprovider --doctest-modules --pyargs c2cnet
 step mypy --config-file "$here/pyproject.toml" --cache-dir "$work/mypy"
-step timeout 300 python "$here/notebooks.py"
+step timeout 900 python "$here/notebooks.py"
