@@ -54,7 +54,8 @@ def main() -> None:
                 result = {
                     "method": method, "problem": problem, "n_train": n, "n_test": errors["n_samples"],
                     "rl2e": errors["rl2e"], "mse": errors["mse"], "floor": errors["floor"],
-                    "seconds": sum(f["seconds"] for f, _ in fits), "map": best["map"], "hardware": options.hardware,
+                    "seconds": sum(f["seconds"] for f, _ in fits), "map": best["map"],
+                    "parameters": best["parameters"], "hardware": options.hardware,
                     **({"note": options.note} if options.note else {}),
                 }
                 print(f"{method} {problem} {n}: {result['rl2e']:.3e} in {result['seconds']:.1f} s", flush=True)
@@ -75,6 +76,7 @@ def fit(command: str, data: Path, flags: list[str]) -> tuple[dict, dict]:
     """A fit and its errors on the test samples."""
     model = data.with_name("model.c2c")
     fitted = c2cnet(command, "fit", data, "-o", model, *flags)
+    fitted["parameters"] = c2cnet(command, "inspect", model)["map"]["parameters"]
     return fitted, c2cnet(command, "evaluate", model, data)
 
 
