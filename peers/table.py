@@ -29,6 +29,7 @@ TITLES = {
 PCA_NET = {"method": "PCA-Net", "seconds": 54, "parameters": 542224, "rl2e": 1.07e-2, "mse": 2.22e-7}
 # What stands above this line in RESULTS.md is written by hand and stays.
 MARK = "<!-- Tables by peers/table.py -->"
+NONALIGNED = "nonaligned"
 HEADER = ["method", "by", "RL2E", "MSE", "seconds", "parameters", "RL2E by c2cnet's seconds", "hardware"]
 
 
@@ -66,6 +67,8 @@ def main() -> None:
 def from_run(run: Path | None, problem: str, command: str | None) -> dict | None:
     """The default fit of c2cnet in a run folder."""
     for file in sorted(run.glob("*/result.json")) if run else []:
+        if file.parent.name == NONALIGNED:  # other data of the same problem, with a table of its own
+            continue
         result = json.loads(file.read_text())
         line = next((h for h in result["headline"] if h["problem"] == problem and h["method"] == "auto"), None)
         if line is None:
@@ -130,7 +133,7 @@ def best_until(curve: list, seconds: float) -> float | None:
 
 def nonaligned(run: Path | None) -> str:
     title = "## 1D Darcy flow, non-aligned points (`tab:1d_darcy_random_comparison`)\n\n"
-    file = run / "nonaligned/result.json" if run else None
+    file = run / NONALIGNED / "result.json" if run else None
     if not file or not file.exists():
         return title + "Neither the peers nor c2cnet have a full run here yet; `peers/run.sh peers.run deeponet` and " \
                        "`b2b` take such data, `c2cnet reproduce nonaligned` makes it."
