@@ -29,6 +29,7 @@ Start here:
   c2cnet fit data.npz -o model.c2c
   c2cnet evaluate model.c2c data.npz
   c2cnet predict model.c2c data.npz --at points.csv -o prediction.npz
+  c2cnet compare data.npz --peers fno       beside other methods
   c2cnet reproduce --list                   the experiments of the paper
 
 Exit codes:

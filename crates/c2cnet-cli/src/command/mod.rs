@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod compare;
 mod demo;
 mod diagnose;
 mod errors;
@@ -25,6 +26,7 @@ pub enum Command {
     Predict(predict::Args),
     Inspect(inspect::Args),
     Diagnose(diagnose::Args),
+    Compare(compare::Args),
     Reproduce(reproduce::Args),
     Report(report::Args),
 }
@@ -41,6 +43,7 @@ impl Command {
             Command::Predict(args) => predict::run(&args),
             Command::Inspect(args) => inspect::run(&args),
             Command::Diagnose(args) => diagnose::run(&args),
+            Command::Compare(args) => compare::run(&args),
             Command::Report(args) => report::run(&args),
             Command::Reproduce(args) => reproduce::run(&args),
         }

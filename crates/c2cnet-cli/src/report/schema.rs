@@ -205,8 +205,12 @@ pub struct Check {
 pub struct Peer {
     pub peer: String,
     pub problem: String,
+    /// How many samples trained.
+    pub n_train: Option<usize>,
     pub seed: u64,
     pub schedule: String,
+    /// Whether samples were turned and mirrored.
+    pub symmetry: bool,
     pub hardware: String,
     pub parameters: Option<f64>,
     pub train_seconds: Option<f64>,

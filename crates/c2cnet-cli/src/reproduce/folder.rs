@@ -101,7 +101,7 @@ pub fn describe(run: &Path, quick: bool, command: &str) -> Result<()> {
 }
 
 /// The name of the processor, where the system tells it.
-fn cpu() -> Option<String> {
+pub fn cpu() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_string())

@@ -30,7 +30,7 @@ use run::{Bench, Record};
 use std::path::Path;
 use std::time::Instant;
 
-pub use folder::describe;
+pub use folder::{cpu, describe};
 
 /// What to do, and where.
 pub struct Order<'a> {
