@@ -11,7 +11,8 @@ import { makeRun } from "./run_folder.mjs";
 const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const executablePath = places.find((path) => path && existsSync(path));
 if (!executablePath) throw new Error("no Chromium: install Debian's chromium, or name one by CHROMIUM");
-process.env.C2CNET = resolve(process.env.C2CNET ?? join(import.meta.dirname, "../../../../target/release/c2cnet"));
+const target = process.env.CARGO_TARGET_DIR ?? join(import.meta.dirname, "../../../../target");
+process.env.C2CNET = resolve(process.env.C2CNET ?? join(target, "release/c2cnet"));
 
 const folder = mkdtempSync(join(tmpdir(), "c2cnet-report-"));
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"] });
