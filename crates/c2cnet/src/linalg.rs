@@ -386,12 +386,17 @@ pub fn select_columns(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
     out
 }
 
-/// The rows at `indices`, in that order.
-pub fn select_rows(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
-    let mut out = Mat::zeros(indices.len(), a.ncols());
-    par_column_chunks(out.as_mut(), COPY_CHUNK, |start, chunk| {
+/// The rows of `a` at `indices`, in that order, into `to`.
+pub fn select_rows_into(to: MatMut<'_, f64>, a: MatRef<'_, f64>, indices: &[usize]) {
+    par_column_chunks(to, COPY_CHUNK, |start, chunk| {
         let width = chunk.ncols();
         gather_rows(chunk, a.subcols(start, width), indices);
     });
+}
+
+/// The rows at `indices`, in that order.
+pub fn select_rows(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
+    let mut out = Mat::zeros(indices.len(), a.ncols());
+    select_rows_into(out.as_mut(), a, indices);
     out
 }

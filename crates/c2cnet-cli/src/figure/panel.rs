@@ -2,7 +2,6 @@
 
 use super::arrows::Arrows;
 use super::axis::{Axis, Extent, Scale, Span};
-use super::colour::Rgb;
 use super::colour_scale::{ColourScale, Colours};
 use super::frame::{Area, Frame, Margins};
 use super::heatmap::Heatmap;
@@ -10,7 +9,7 @@ use super::legend::{Entry, Legend};
 use super::lines::Lines;
 use super::overlay::Overlay;
 use super::scatter::Scatter;
-use super::svg::{Stroke, Svg, polyline};
+use super::svg::Svg;
 use super::text::{self, Anchor, Text};
 use super::triangles::Triangles;
 

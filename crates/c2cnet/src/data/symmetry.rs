@@ -111,10 +111,7 @@ impl Symmetries {
         for (place, &g) in elements.iter().enumerate() {
             let permutation = self.permutation(g, points)?;
             let to = all.as_mut().subcols_mut(place * samples, samples);
-            linalg::par_column_chunks(to, 64, |start, chunk| {
-                let from = values[0].subcols(start, chunk.ncols());
-                linalg::gather_rows(chunk, from, &permutation);
-            });
+            linalg::select_rows_into(to, values[0].as_ref(), &permutation);
         }
         Field::shared(points.clone(), vec![all])
     }

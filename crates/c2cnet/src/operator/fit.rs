@@ -57,8 +57,8 @@ pub fn fit(
 
     let clock = Instant::now();
     observer.step("fitting the output space");
-    // A model is fitted to all images of a sample under symmetries; choices are made on the samples
-    // themselves, to which images add nothing new.
+    // Maps learn from all images of a sample under symmetries; bases are chosen and encoders settled
+    // on the samples themselves, to which images add nothing new.
     let images;
     let image_outputs = match config.symmetries {
         Symmetries::None => &train.outputs,
