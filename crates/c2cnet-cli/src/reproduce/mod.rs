@@ -61,7 +61,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let (experiment, resolved) = order.library.load(name, &order.choice)?;
     let config = resolved.to_string();
     let fingerprint = done::fingerprint(&experiment, &config)?;
-    if !order.force && done::found(&order.run.join(name), &fingerprint).is_some() {
+    if !order.force && done::found(&order.run.join(name), &fingerprint) {
         say(format_args!("{name}: done before; --force does it again"))?;
         return Ok(Outcome::Known);
     }

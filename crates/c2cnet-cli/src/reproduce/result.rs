@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub const FORMAT: u32 = 1;
 
 /// `result.json`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ExperimentResult {
     pub format: u32,
     pub name: String,
@@ -30,7 +30,7 @@ pub struct ExperimentResult {
 }
 
 /// The part that the experiment itself fills in.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Findings {
     pub headline: Vec<Headline>,
     pub tables: Vec<Table>,
@@ -41,7 +41,7 @@ pub struct Findings {
 }
 
 /// A row of the summary over all experiments.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Headline {
     pub problem: String,
     pub title: String,
@@ -61,7 +61,7 @@ pub struct Headline {
     pub note: String,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Table {
     pub id: String,
     pub title: String,
@@ -72,7 +72,7 @@ pub struct Table {
     pub rows: Vec<Map<String, Value>>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Column {
     pub key: String,
     pub title: String,
@@ -80,7 +80,7 @@ pub struct Column {
 }
 
 /// How a column's values are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     Text,
@@ -100,7 +100,7 @@ impl Column {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Figure {
     pub id: String,
     pub title: String,
@@ -111,14 +111,14 @@ pub struct Figure {
 }
 
 /// A drawing, relative to the experiment's folder.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Files {
     pub svg: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub png: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Curve {
     pub id: String,
     pub title: String,
@@ -139,7 +139,7 @@ pub struct Axis {
     pub log: bool,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Series {
     pub name: String,
     pub x: Vec<f64>,
@@ -147,7 +147,7 @@ pub struct Series {
     pub dashed: bool,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Gallery {
     pub id: String,
     pub title: String,
@@ -156,7 +156,7 @@ pub struct Gallery {
     pub samples: Vec<GallerySample>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct GallerySample {
     /// Its number in the data.
     pub sample: usize,
@@ -167,7 +167,7 @@ pub struct GallerySample {
 }
 
 /// Something that must hold.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Check {
     pub what: String,
     pub passed: bool,
