@@ -9,7 +9,7 @@ use super::loss::{Loss, LossRoom, LossSum, PreparedLoss};
 use super::network::{Network, Room};
 use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
-use super::vector::{add_into, add_multiple};
+use super::vector::{add_into, add_multiple, dot};
 use crate::{Result, linalg};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -58,6 +58,8 @@ pub(super) struct Engine<'a, T> {
     loss: PreparedLoss<'a, T>,
     shards: Vec<Shard<T>>,
     gradient: Vec<T>,
+    /// The squared norms of its parts of `CHUNK` numbers.
+    squares: Vec<f64>,
 }
 
 struct Shard<T> {
@@ -126,6 +128,7 @@ impl<'a, T: Scalar> Engine<'a, T> {
             loss,
             shards,
             gradient: Vec::new(),
+            squares: Vec::new(),
         })
     }
 
@@ -139,32 +142,14 @@ impl<'a, T: Scalar> Engine<'a, T> {
                 .for_each(|s| s.gradient = vec![T::default(); size]);
         }
         let (sum, active) = self.pass(parameters, batch, true);
-        let shards = &self.shards[..active];
         let total = match &mut self.fold {
             Some(fold) => &mut fold.gradient,
             None => &mut self.gradient,
         };
-        let add = |(c, total): (usize, &mut [T])| {
-            let range = c * CHUNK..c * CHUNK + total.len();
-            match shards {
-                [only] => total.copy_from_slice(&only.gradient[range]),
-                [a, b, rest @ ..] => {
-                    add_into(
-                        total,
-                        &a.gradient[range.clone()],
-                        &b.gradient[range.clone()],
-                    );
-                    for shard in rest {
-                        let one = T::from_f64(1.0);
-                        add_multiple(total, &shard.gradient[range.clone()], one);
-                    }
-                }
-                [] => unreachable!("a shard at least takes part"),
-            }
-        };
-        total.par_chunks_mut(CHUNK).enumerate().for_each(add);
+        add_up(&mut self.shards[..active], total, &mut self.squares);
         if let Some(fold) = &self.fold {
             fold.unfold(&self.compared, &mut self.gradient);
+            squares(&self.gradient, &mut self.squares);
         }
         sum
     }
@@ -182,6 +167,11 @@ impl<'a, T: Scalar> Engine<'a, T> {
     /// The gradient by the parameters.
     pub(super) fn gradient(&self) -> &[T] {
         &self.gradient
+    }
+
+    /// Its Euclidean norm, added up in a fixed order.
+    pub(super) fn gradient_norm(&self) -> f64 {
+        self.squares.iter().sum::<f64>().sqrt()
     }
 
     /// The mean loss, and how many shards took part.
@@ -292,6 +282,34 @@ impl<T: Scalar> Shard<T> {
             network.backward(parameters, room, inputs, columns, gradient, par);
         }
     }
+}
+
+/// The sum of the shards' gradients into `total` (its old contents are lost), with the squared norms
+/// of its parts while they are in the cache.
+fn add_up<T: Scalar>(shards: &mut [Shard<T>], total: &mut Vec<T>, norms: &mut Vec<f64>) {
+    if let [only] = shards {
+        std::mem::swap(total, &mut only.gradient);
+        return squares(total, norms);
+    }
+    let part = |(c, total): (usize, &mut [T])| {
+        let range = c * CHUNK..c * CHUNK + total.len();
+        let part = |s: usize| &shards[s].gradient[range.clone()];
+        add_into(total, part(0), part(1));
+        for s in 2..shards.len() {
+            add_multiple(total, part(s), T::from_f64(1.0));
+        }
+        dot(total, total).to_f64()
+    };
+    let parts = total.par_chunks_mut(CHUNK).enumerate();
+    parts.map(part).collect_into_vec(norms);
+}
+
+/// The squared norms of parts of `CHUNK` numbers.
+fn squares<T: Scalar>(values: &[T], norms: &mut Vec<f64>) {
+    let parts = values.par_chunks(CHUNK);
+    parts
+        .map(|part| dot(part, part).to_f64())
+        .collect_into_vec(norms);
 }
 
 /// Multiplications with $R$ folded in against those without, for a batch of `n`.

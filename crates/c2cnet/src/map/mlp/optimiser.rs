@@ -1,7 +1,6 @@
 //! Adam and AdamW as PyTorch has them, in one pass over all parameters.
 
 use super::scalar::Scalar;
-use super::vector::dot;
 use crate::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -173,13 +172,4 @@ impl<T: Scalar> pulp::NullaryFnOnce for Pass<'_, T> {
             *p = *p * c.shrink - c.size * (*m / (v.root() * c.root + c.epsilon));
         }
     }
-}
-
-/// The Euclidean norm, added up in a fixed order.
-pub(super) fn norm<T: Scalar>(values: &[T], parts: &mut Vec<f64>) -> f64 {
-    values
-        .par_chunks(CHUNK)
-        .map(|part| dot(part, part).to_f64())
-        .collect_into_vec(parts);
-    parts.iter().sum::<f64>().sqrt()
 }

@@ -3,7 +3,7 @@
 use super::engine::{Batch, Engine, Samples};
 use super::loss::{Loss, LossSum};
 use super::network::Network;
-use super::optimiser::{Moments, Optimiser, norm};
+use super::optimiser::{Moments, Optimiser};
 use super::scalar::Scalar;
 use super::schedule::Schedule;
 use super::state::State;
@@ -161,7 +161,6 @@ pub(super) fn train<T: Scalar>(
                 .map(|v| Engine::new(network, v, &stage.loss, v.len(), plan.shards))
                 .transpose()?,
             order: Order::new(samples.len(), largest, plan.seed, state.cursor.stage),
-            parts: Vec::new(),
         };
         while state.cursor.step < stage.steps && !state.cursor.over {
             if observer.cancelled() {
@@ -200,7 +199,6 @@ struct Run<'a, T> {
     engine: Engine<'a, T>,
     judge: Option<Engine<'a, T>>,
     order: Order,
-    parts: Vec<f64>,
 }
 
 impl<T: Scalar> Run<'_, T> {
@@ -211,7 +209,7 @@ impl<T: Scalar> Run<'_, T> {
         let rate = stage.schedule.rate(step, stage.steps, stage.rate);
         let batch = self.order.batch(step);
         let LossSum { loss, relative } = self.engine.differentiate(&state.parameters, batch);
-        let norm = norm(self.engine.gradient(), &mut self.parts);
+        let norm = self.engine.gradient_norm();
         if !loss.is_finite() || !norm.is_finite() {
             return Err(Error::Numerical(format!(
                 "training diverged at step {} of {} (stage {}, learning rate {rate:.3e}): loss {loss}, norm of \
