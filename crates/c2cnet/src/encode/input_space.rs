@@ -1,5 +1,6 @@
 //! From input fields to one coefficient vector a sample.
 
+use super::frame::Frame;
 use super::{Encoder, EncoderSpec, Regularisation, SampleEncoder, Spectrum, choose};
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};
@@ -49,6 +50,7 @@ pub struct FieldEncoder {
     transform: Transform,
     /// Mean and standard deviation of each coefficient, where standardised.
     standard: Option<(Vec<f64>, Vec<f64>)>,
+    frame: Frame,
     /// The factorisation at the points last encoded: predictions mostly come at the same sensors.
     cache: Mutex<Option<Factored>>,
 }
@@ -60,12 +62,32 @@ type Factored = (Points, Arc<Vec<Encoder>>);
 const CHOICE_SAMPLES: usize = 64;
 
 impl FieldEncoder {
-    /// Settles the encoder on training samples and encodes them.
+    /// Settles the encoder on training samples and encodes them. Coefficients of nearly dependent
+    /// functions are then told apart by their functions ($Ra$ in place of $a$, see
+    /// [`FieldEncoder::fit_raw`] for $a$ itself), unless they are standardised.
+    ///
+    /// # Errors
+    /// As [`FieldEncoder::fit_raw`].
+    pub fn fit(
+        basis: FieldBasis,
+        spec: &EncoderSpec,
+        transform: Transform,
+        field: &Field,
+    ) -> Result<(Self, Mat<f64>)> {
+        let (mut encoder, coefficients) = Self::fit_raw(basis, spec, transform, field)?;
+        if !transform.standardises() {
+            encoder.frame = Frame::new(&encoder.basis, field)?;
+        }
+        let coefficients = encoder.frame.apply(&encoder.basis, coefficients);
+        Ok((encoder, coefficients))
+    }
+
+    /// The same with coefficients as they are.
     ///
     /// # Errors
     /// If the data does not fit the basis, a log meets a value that is not positive, or there are
     /// fewer points than functions and no parameter was given.
-    pub fn fit(
+    pub fn fit_raw(
         basis: FieldBasis,
         spec: &EncoderSpec,
         transform: Transform,
@@ -74,6 +96,7 @@ impl FieldEncoder {
         let field = transformed(field, transform)?;
         let (regularisations, cache) = settle(&basis, spec, &field)?;
         let mut encoder = FieldEncoder {
+            frame: Frame::none(&basis),
             basis,
             regularisations,
             transform,
@@ -95,7 +118,7 @@ impl FieldEncoder {
     pub fn encode(&self, field: &Field) -> Result<Mat<f64>> {
         let mut coefficients = self.encode_transformed(&*transformed(field, self.transform)?)?;
         self.standardise(&mut coefficients);
-        Ok(coefficients)
+        Ok(self.frame.apply(&self.basis, coefficients))
     }
 
     /// The basis.
@@ -212,6 +235,7 @@ impl FieldEncoder {
             "basis": self.basis.save(archive, &format!("{name}.basis")),
             "regularisations": self.regularisations,
             "transform": self.transform,
+            "frame": self.frame.save(archive, &format!("{name}.frame")),
         })
     }
 
@@ -239,7 +263,9 @@ impl FieldEncoder {
         if regularisations.len() != basis.parts().len() || !lengths_fit {
             return Err(Error::Data("the model's encoder is incomplete".into()));
         }
+        let frame = Frame::load(&record["frame"], archive, &format!("{name}.frame"), &basis)?;
         Ok(FieldEncoder {
+            frame,
             basis,
             regularisations,
             transform,

@@ -9,6 +9,7 @@
 mod choice;
 mod clusters;
 mod diagnostics;
+mod frame;
 mod input_space;
 mod scattered;
 mod spectrum;

@@ -3,6 +3,7 @@
 use crate::basis::BasisSpec;
 use crate::data::{Bounds, Symmetries};
 use crate::encode::{EncoderSpec, Transform};
+use crate::map::mlp::Recipe;
 use crate::map::{KernelSpec, MlpSpec};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -194,6 +195,13 @@ impl Default for MapConfig {
             mlp: MlpSpec::default(),
             budget: 2_000_000,
         }
+    }
+}
+
+impl MapConfig {
+    /// Whether the map is the paper's network, which sees coefficients as they are.
+    pub(super) fn takes_raw_coefficients(&self) -> bool {
+        self.kind == MapKind::Mlp && self.mlp.recipe == Recipe::Paper
     }
 }
 

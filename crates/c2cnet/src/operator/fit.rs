@@ -9,7 +9,6 @@ use super::{FitConfig, FitReport, MapKind, Observer, Seconds, network, search};
 use crate::data::{Dataset, Field, Symmetries};
 use crate::decode::{FieldDecoder, Targets};
 use crate::encode::{FieldEncoder, Transform};
-use crate::map::mlp::Recipe;
 use crate::map::{CoefficientMap, LinearMap, Mirrors};
 use crate::{Error, Result, linalg};
 use faer::Mat;
@@ -327,7 +326,10 @@ pub(super) fn fit_inputs(
             transform,
         )?;
         let spec = settings.encoder.unwrap_or_default();
-        let (encoder, coefficients) = FieldEncoder::fit(basis, &spec, transform, field)?;
+        let (encoder, coefficients) = match config.map.takes_raw_coefficients() {
+            true => FieldEncoder::fit_raw(basis, &spec, transform, field)?,
+            false => FieldEncoder::fit(basis, &spec, transform, field)?,
+        };
         encoders.push((name.clone(), encoder));
         parts.push(coefficients);
     }
@@ -377,7 +379,7 @@ pub(super) fn transform_candidates(train: &Dataset, config: &FitConfig) -> Vec<V
     };
     let plain = with(&|_| Transform::None);
     // As printed: raw coefficients.
-    if config.map.kind == MapKind::Mlp && config.map.mlp.recipe == Recipe::Paper {
+    if config.map.takes_raw_coefficients() {
         return vec![plain];
     }
     let logged = with(&|field| {

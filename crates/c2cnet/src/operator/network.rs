@@ -4,7 +4,7 @@ use super::auto_map::{Chosen, Pick, Split, held_out_error};
 use super::lesson::Lesson;
 use super::{Candidate, MapConfig, MapKind, Observer};
 use crate::Result;
-use crate::map::mlp::{MlpMap, MlpSpec, Recipe, TrainingReport};
+use crate::map::mlp::{MlpMap, MlpSpec, TrainingReport};
 
 /// Short trainings with these parts of the steps tell whether the whole is worth its time: the error
 /// falls by a like factor each time that the steps double, and by less as it flattens.
@@ -54,7 +54,7 @@ pub(super) fn consider(
         MapKind::Mlp => config.mlp.clone(),
         MapKind::Auto => config.mlp.within(split.train.len(), config.budget),
     };
-    if config.kind == MapKind::Mlp && spec.recipe == Recipe::Paper {
+    if config.takes_raw_coefficients() {
         chosen.pick = Pick::Network(Box::new(NetworkChoice { spec, fold: None }));
         chosen.fold = None;
         return Ok(());

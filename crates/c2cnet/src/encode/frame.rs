@@ -1,0 +1,231 @@
+//! Coordinates for coefficients of nearly dependent functions.
+//!
+//! Maps measure inputs by Euclid's distance of their coefficients. Where functions are nearly
+//! dependent (random features, wide radial functions) that says little: coefficients that differ by
+//! thousands may stand for the same function, and observations at other points move them as much. With
+//! $\Phi/\sqrt n = QR$ at $n$ reference points, $\|R(a - b)\|$ is the root mean square of the
+//! difference of the functions themselves, so such coefficients are given to maps as $Ra$.
+
+use crate::basis::{FieldBasis, VectorBasis};
+use crate::data::{Field, Observations, Points};
+use crate::model_file::Archive;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+
+/// Functions are nearly dependent if the diagonal of $R$, which bounds its condition number from
+/// below, spreads by more than this. Fourier, polynomial and finite-element bases stay far below, one
+/// or two powers of ten; random features are far above.
+const DEPENDENT: f64 = 1e3;
+
+/// Reference points a function, where samples have points of their own.
+const POINTS_A_FUNCTION: usize = 4;
+
+/// $R$ of each part of a basis, none where coefficients serve as they are.
+#[derive(Debug)]
+pub(super) struct Frame(Vec<Option<Mat<f64>>>);
+
+impl Frame {
+    /// Coefficients as they are.
+    pub(super) fn none(basis: &FieldBasis) -> Self {
+        Frame(basis.parts().iter().map(|_| None).collect())
+    }
+
+    /// With the points of `field` for reference.
+    pub(super) fn new(basis: &FieldBasis, field: &Field) -> Result<Self> {
+        let mut factors: Vec<Option<Mat<f64>>> = Vec::new();
+        for (p, part) in basis.parts().iter().enumerate() {
+            let known = (0..p).find(|&q| part.shares_with(&basis.parts()[q]));
+            factors.push(match known {
+                Some(q) => factors[q].clone(),
+                None => factor(part, &reference(field, part.len())?)?,
+            });
+        }
+        Ok(Frame(factors))
+    }
+
+    /// Coordinates from coefficients, one column a sample.
+    pub(super) fn apply(&self, basis: &FieldBasis, coefficients: Mat<f64>) -> Mat<f64> {
+        if self.0.iter().all(Option::is_none) {
+            return coefficients;
+        }
+        let mut out = coefficients;
+        let mut start = 0;
+        for (part, r) in basis.parts().iter().zip(&self.0) {
+            if let Some(r) = r {
+                let mut rows = out.as_mut().subrows_mut(start, part.len());
+                let product = linalg::mul(r.as_ref(), rows.as_ref());
+                rows.copy_from(product);
+            }
+            start += part.len();
+        }
+        out
+    }
+
+    pub(super) fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+        let parts = self.0.iter().enumerate().map(|(p, r)| {
+            if let Some(r) = r {
+                archive.put_matrix(format!("{name}.{p}"), r.as_ref());
+            }
+            r.is_some()
+        });
+        parts.collect::<Vec<_>>().into()
+    }
+
+    /// The inverse of [`Frame::save`]; models from before there were frames have none.
+    pub(super) fn load(
+        record: &serde_json::Value,
+        archive: &Archive,
+        name: &str,
+        basis: &FieldBasis,
+    ) -> Result<Self> {
+        if record.is_null() {
+            return Ok(Frame::none(basis));
+        }
+        let damaged = || Error::Data("the model's input frame is damaged".into());
+        let framed: Vec<bool> = serde_json::from_value(record.clone()).map_err(|_| damaged())?;
+        if framed.len() != basis.parts().len() {
+            return Err(damaged());
+        }
+        let parts = framed.iter().zip(basis.parts()).enumerate();
+        let factors = parts.map(|(p, (framed, part))| {
+            if !framed {
+                return Ok(None);
+            }
+            let r = archive.matrix(&format!("{name}.{p}"))?;
+            let fits = r.shape() == (part.len(), part.len());
+            if fits { Ok(Some(r)) } else { Err(damaged()) }
+        });
+        Ok(Frame(factors.collect::<Result<_>>()?))
+    }
+}
+
+/// $R$ at the reference points, if the functions are nearly dependent there.
+fn factor(part: &VectorBasis, points: &Points) -> Result<Option<Mat<f64>>> {
+    if points.len() * part.components().len() < part.len() {
+        return Ok(None);
+    }
+    let mut r = linalg::Qr::new(part.evaluate(points)?.to_dense()).r();
+    r *= faer::Scale(1.0 / (points.len() as f64).sqrt());
+    Ok(spread(r.as_ref())
+        .is_some_and(|s| s > DEPENDENT)
+        .then_some(r))
+}
+
+/// The largest over the smallest entry of the diagonal; none if all are zero.
+fn spread(r: MatRef<'_, f64>) -> Option<f64> {
+    let sizes = (0..r.nrows()).map(|i| r[(i, i)].abs());
+    let (low, high) = sizes.fold((f64::INFINITY, 0.0f64), |(low, high), v| {
+        (low.min(v), high.max(v))
+    });
+    (high > 0.0).then(|| high / low)
+}
+
+/// The points of a field: the shared ones, or enough of the samples' own.
+fn reference(field: &Field, functions: usize) -> Result<Points> {
+    match field.observations() {
+        Observations::Shared { points, .. } => Ok(points.clone()),
+        Observations::PerSample(samples) => {
+            let mut coords = Vec::new();
+            let wanted = POINTS_A_FUNCTION * functions * field.dim();
+            for sample in samples {
+                coords.extend_from_slice(sample.points.coords());
+                if coords.len() >= wanted {
+                    break;
+                }
+            }
+            Points::new(field.dim(), coords)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EncoderSpec, FieldEncoder, Transform};
+    use super::*;
+    use crate::basis::{BasisSpec, BuildContext};
+    use crate::data::{Bounds, Scattered};
+    use rand::{RngExt, SeedableRng};
+
+    fn basis(spec: serde_json::Value) -> FieldBasis {
+        let spec: BasisSpec = serde_json::from_value(spec).unwrap();
+        let domain = Bounds::unit(1);
+        let context = BuildContext {
+            domain: &domain,
+            points: None,
+            values: None,
+            triangles: None,
+        };
+        FieldBasis::separate(vec![spec.build(context).unwrap()]).unwrap()
+    }
+
+    fn features() -> FieldBasis {
+        basis(serde_json::json!({ "family": "random-features", "functions": 40, "scale": 4.0 }))
+    }
+
+    /// One function twice and another once, each at points of its own.
+    fn thrice() -> Field {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+        let samples = [1.0, 1.0, 1.1].map(|frequency| {
+            let x: Vec<f64> = (0..90).map(|_| rng.random_range(0.0..1.0)).collect();
+            let values = x.iter().map(|x| (4.0 * frequency * x).sin()).collect();
+            let points = Points::new(1, x).unwrap();
+            Scattered { points, values }
+        });
+        Field::per_sample(1, samples.to_vec()).unwrap()
+    }
+
+    /// The distance of the same function at other points, over that to another function.
+    fn confusion(a: &Mat<f64>) -> f64 {
+        let distance = |k: usize| {
+            (0..a.nrows())
+                .map(|i| (a[(i, k)] - a[(i, 0)]).powi(2))
+                .sum::<f64>()
+                .sqrt()
+        };
+        distance(1) / distance(2)
+    }
+
+    #[test]
+    fn coordinates_tell_functions_and_not_points_apart() {
+        let spec = EncoderSpec::ridge(1e-12);
+        let field = thrice();
+        let raw = FieldEncoder::fit_raw(features(), &spec, Transform::None, &field)
+            .unwrap()
+            .1;
+        let (encoder, framed) =
+            FieldEncoder::fit(features(), &spec, Transform::None, &field).unwrap();
+        assert!(confusion(&raw) > 0.1, "{}", confusion(&raw));
+        assert!(confusion(&framed) < 1e-3, "{}", confusion(&framed));
+        assert_eq!(encoder.encode(&field).unwrap(), framed);
+    }
+
+    /// $\|Ra\|$ is the root mean square of the function at the reference points.
+    #[test]
+    fn norms_are_those_of_functions() {
+        let points = Points::linspace(0.0, 1.0, 200);
+        let f = Mat::from_fn(200, 1, |i, _| (3.0 * points.point(i)[0]).cos());
+        let mean_square = f.col(0).iter().map(|v| v * v).sum::<f64>() / 200.0;
+        let field = Field::shared(points, vec![f]).unwrap();
+        let (_, a) = FieldEncoder::fit(
+            features(),
+            &EncoderSpec::ridge(1e-14),
+            Transform::None,
+            &field,
+        )
+        .unwrap();
+        assert!((a.squared_norm_l2() / mean_square - 1.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn independent_functions_keep_their_coefficients() {
+        for spec in [
+            serde_json::json!({ "family": "fourier", "functions": 33 }),
+            serde_json::json!({ "family": "polynomial", "functions": 20 }),
+            serde_json::json!({ "family": "finite-elements", "functions": 30 }),
+        ] {
+            let basis = basis(spec);
+            let frame = Frame::new(&basis, &thrice()).unwrap();
+            assert!(frame.0[0].is_none(), "{}", basis.describe());
+        }
+    }
+}
