@@ -101,7 +101,7 @@ class FiniteElements(Basis):
     degree : {1, 2}
         Of the polynomials on an element.
     mesh : str or dict
-        ``"box"``, ``"data"`` (the data's own points and triangles), ``{"polygon": ...}``,
+        ``"box"``, ``{"cells": [nx, ny]}``, ``"data"`` (the data's own points and triangles), ``{"polygon": ...}``,
         ``{"nodes": ...}`` or ``{"triangles": {"nodes": ..., "triangles": ...}}``.
     boundary : {"keep", "remove"}
         ``"remove"`` leaves out the functions that belong to the boundary.

@@ -52,6 +52,49 @@ impl Family {
         sizes
     }
 
+    /// The specification with about `size` functions in the plane, `stretch` times as many along the
+    /// first axis for each along the second as [`Family::spec`] has; none if an axis would have none.
+    pub(super) fn stretched(
+        self,
+        domain: &Bounds,
+        size: usize,
+        stretch: f64,
+        seed: u64,
+    ) -> Option<BasisSpec> {
+        // A product of `a` and `b` things with `a / b` as wanted.
+        let split = |product: f64, ratio: f64| {
+            let counts = [(product * ratio).sqrt(), (product / ratio).sqrt()];
+            counts
+                .iter()
+                .all(|c| *c >= 0.75)
+                .then(|| counts.map(|c| c.round().max(1.0) as usize).to_vec())
+        };
+        let mut spec = self.spec(domain, size, seed)?;
+        match &mut spec {
+            BasisSpec::Fourier(s) => {
+                s.functions = None;
+                s.modes = Some(split(size as f64, stretch)?);
+            }
+            BasisSpec::Polynomial(s) => {
+                s.functions = None;
+                let counts = split(size as f64, stretch)?;
+                s.degrees = Some(counts.iter().map(|c| c - 1).collect());
+            }
+            BasisSpec::RandomFeatures(s) => {
+                let patches: usize = s.partitions.iter().product();
+                s.partitions = split(patches as f64, stretch)?;
+            }
+            BasisSpec::FiniteElements(s) => {
+                s.functions = None;
+                let ratio = stretch * domain.width(0) / domain.width(1);
+                // Quadratic elements: about four functions a cell.
+                s.mesh = MeshSpec::Cells(split(size as f64 / 4.0, ratio)?);
+            }
+            _ => return None,
+        }
+        Some(spec)
+    }
+
     /// The specification with about `size` functions, if the family has one.
     pub(super) fn spec(self, domain: &Bounds, size: usize, seed: u64) -> Option<BasisSpec> {
         let dim = domain.dim();

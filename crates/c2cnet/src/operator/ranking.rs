@@ -26,6 +26,9 @@ const GAIN: f64 = 0.95;
 /// A basis this much worse than another with as many functions will not catch up.
 const HOPELESS: f64 = 5.0;
 
+/// Families this close to the best are tried with other numbers of functions along the axes.
+const CLOSE: f64 = 2.5;
+
 /// A basis and how well it represents a field.
 #[derive(Debug)]
 pub(super) struct Ranked {
@@ -35,7 +38,8 @@ pub(super) struct Ranked {
     pub(super) error: f64,
 }
 
-/// Tries families in growing sizes.
+/// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
+/// than along the other.
 pub(super) fn rank(
     field: &Field,
     domain: &Bounds,
@@ -49,46 +53,53 @@ pub(super) fn rank(
         .map(|k| field.points_of(k).len())
         .min()
         .expect("fields have samples");
+    let few = field.select(&(0..field.samples().min(SAMPLES)).collect::<Vec<_>>());
+    let families = families(domain.dim(), data.triangles.is_some());
     // Room for withheld points and for a regularised fit.
     let largest = (points * 2 / 3).min(limit).max(1);
-    let few = field.select(&(0..field.samples().min(SAMPLES)).collect::<Vec<_>>());
+    let try_one = |family: usize, spec: Option<BasisSpec>| -> Result<Option<Ranked>> {
+        if observer.cancelled() {
+            return Err(Error::Interrupted);
+        }
+        // What cannot be built or fitted is no candidate.
+        Ok(spec.and_then(|spec| {
+            let (error, functions) =
+                representation_error(&spec, &few, domain, data, config).ok()?;
+            Some(Ranked {
+                family,
+                spec,
+                functions,
+                error,
+            })
+        }))
+    };
     let mut ranked: Vec<Ranked> = Vec::new();
-    for (f, family) in families(domain.dim(), data.triangles.is_some())
-        .iter()
-        .enumerate()
-    {
-        let mut best = f64::INFINITY;
+    // The best error of each family and the size that has it.
+    let mut bests = vec![(f64::INFINITY, 0); families.len()];
+    for (f, family) in families.iter().enumerate() {
+        let best = &mut bests[f];
         let mut without_gain = 0;
         for size in Family::sizes(largest) {
-            if observer.cancelled() {
-                return Err(Error::Interrupted);
-            }
-            let Some(spec) = family.spec(domain, size, config.seed) else {
-                continue;
-            };
-            let Ok((error, functions)) = representation_error(&spec, &few, domain, data, config)
-            else {
+            let Some(tried) = try_one(f, family.spec(domain, size, config.seed))? else {
                 continue;
             };
             let rival = ranked
                 .iter()
-                .filter(|r| r.functions <= functions)
+                .filter(|r| r.functions <= tried.functions)
                 .map(|r| r.error)
                 .fold(f64::INFINITY, f64::min);
-            ranked.push(Ranked {
-                family: f,
-                spec,
-                functions,
-                error,
-            });
-            without_gain = if error < GAIN * best {
+            let error = tried.error;
+            ranked.push(tried);
+            without_gain = if error < GAIN * best.0 {
                 0
             } else {
                 without_gain + 1
             };
-            best = best.min(error);
+            if error < best.0 {
+                *best = (error, size);
+            }
             // Done, stuck, or hopelessly behind another family.
-            if best < 0.1 * negligible
+            if best.0 < 0.1 * negligible
                 || without_gain == 2
                 || (size >= 64 && error > HOPELESS * rival)
             {
@@ -100,6 +111,33 @@ pub(super) fn rank(
         return Err(Error::Data(format!(
             "no basis could be fitted to {points} points a sample; name one in the settings"
         )));
+    }
+    let best = bests.iter().map(|b| b.0).fold(f64::INFINITY, f64::min);
+    if domain.dim() != 2 || best < negligible {
+        return Ok(ranked);
+    }
+    for (f, &(error, size)) in bests.iter().enumerate() {
+        if error > CLOSE * best {
+            continue;
+        }
+        // Away from equal numbers in the direction that helps, as long as it does.
+        for step in [2.0, 0.5] {
+            let (mut stretch, mut before) = (step, error);
+            while let Some(tried) =
+                try_one(f, families[f].stretched(domain, size, stretch, config.seed))?
+            {
+                let better = tried.error < GAIN * before;
+                before = tried.error;
+                ranked.push(tried);
+                if !better {
+                    break;
+                }
+                stretch *= step;
+            }
+            if before < error {
+                break;
+            }
+        }
     }
     Ok(ranked)
 }
@@ -154,6 +192,7 @@ pub(super) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize 
 pub(super) fn finalists(ranked: &[Ranked]) -> Vec<usize> {
     let mut chosen = Vec::new();
     let mut families: Vec<usize> = ranked.iter().map(|r| r.family).collect();
+    families.sort_unstable();
     families.dedup();
     for family in families {
         let members: Vec<usize> = (0..ranked.len())

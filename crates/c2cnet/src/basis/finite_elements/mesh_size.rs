@@ -68,6 +68,29 @@ fn elements_of_size(width: f64, size: f64) -> Result<usize> {
     Ok(elements as usize)
 }
 
+/// One number of cells an axis, none zero, on a box that is not flat.
+pub(super) fn check_cells(cells: &[usize], domain: &Bounds) -> Result<()> {
+    let wrong = |reason: String| Err(Error::Config(format!("finite elements: {reason}")));
+    if cells.len() != domain.dim() {
+        return wrong(format!(
+            "cells = {cells:?} must have an entry for each of the {} axes",
+            domain.dim()
+        ));
+    }
+    if cells.contains(&0) {
+        return wrong(format!(
+            "cells = {cells:?} must be at least 1 along each axis"
+        ));
+    }
+    if cells.iter().fold(1usize, |all, n| all.saturating_mul(*n)) > MOST_FUNCTIONS {
+        return wrong(format!("cells = {cells:?} are too many"));
+    }
+    if (0..domain.dim()).any(|k| domain.width(k) <= 0.0) {
+        return wrong(format!("the domain {domain} is flat"));
+    }
+    Ok(())
+}
+
 /// Equal elements on an interval.
 pub(super) fn interval(
     domain: &Bounds,

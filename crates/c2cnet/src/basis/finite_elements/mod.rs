@@ -65,9 +65,8 @@ impl FiniteElements {
         };
         let (domain, dim) = (context.domain, context.domain.dim());
         let fineness = || Fineness::new(spec.functions, spec.size);
-        if let MeshSpec::Data | MeshSpec::Nodes(_) | MeshSpec::Triangles { .. } = spec.mesh
-            && (spec.functions.is_some() || spec.size.is_some())
-        {
+        let given = !matches!(spec.mesh, MeshSpec::Box | MeshSpec::Polygon(_));
+        if given && (spec.functions.is_some() || spec.size.is_some()) {
             return Err(Error::Config(
                 "finite elements: a given mesh decides how many functions there are; remove `functions` and `size`"
                     .into(),
@@ -82,6 +81,22 @@ impl FiniteElements {
                 mesh_size::rectangle(domain, fineness()?, degree, boundary)?,
                 settings,
             ),
+            (MeshSpec::Cells(cells), 1 | 2) => {
+                mesh_size::check_cells(cells, domain)?;
+                match cells[..] {
+                    [nx, ny] => {
+                        Self::from_triangles(TriangleMesh::rectangle(domain, nx, ny)?, settings)
+                    }
+                    _ => Self::from_settings(
+                        Mesh::Interval(IntervalMesh::uniform(
+                            domain.lower(0),
+                            domain.upper(0),
+                            cells[0],
+                        )?),
+                        settings,
+                    ),
+                }
+            }
             (MeshSpec::Polygon(polygon), 2) => Self::from_triangles(
                 mesh_size::polygon(polygon, fineness()?, degree, boundary)?,
                 settings,
@@ -124,9 +139,9 @@ impl FiniteElements {
             }
             (mesh, _) => Err(Error::Config(format!(
                 "finite elements: {} cannot mesh a domain of dimension {dim}; \
-                 dimensions 1 (box, data, nodes) and 2 (box, data, polygon, triangles) are served",
+                 dimensions 1 (box, cells, data, nodes) and 2 (box, cells, data, polygon, triangles) are served",
                 match mesh {
-                    MeshSpec::Box => "a box",
+                    MeshSpec::Box | MeshSpec::Cells(_) => "a box",
                     MeshSpec::Data => "the data",
                     MeshSpec::Polygon(_) => "a polygon",
                     MeshSpec::Nodes(_) => "a list of nodes",

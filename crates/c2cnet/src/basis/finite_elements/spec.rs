@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// | `boundary` | `"keep"` | `"remove"` leaves out the functions that belong to the boundary | `keep`, `remove` |
 /// | `slack` | 0 | how far outside the mesh points may lie, in sizes of an element | 0 to 1 |
 ///
-/// With a mesh that is given whole (`data`, `nodes`, `triangles`) neither `functions` nor `size`
+/// With a mesh that is given whole (`cells`, `data`, `nodes`, `triangles`) neither `functions` nor `size`
 /// is allowed; otherwise exactly one is needed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,6 +47,8 @@ pub enum MeshSpec {
     /// Equal elements on the domain, an interval or a rectangle.
     #[default]
     Box,
+    /// The same with so many along each axis: rectangles are cut into two triangles each.
+    Cells(Vec<usize>),
     /// The data's own points: all of them on an interval, with the data's triangles in the plane.
     Data,
     /// Triangles that fill a polygon with holes.
