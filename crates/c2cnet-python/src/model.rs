@@ -162,14 +162,13 @@ impl Model {
             .inputs()
             .iter()
             .map(|(name, encoder)| {
-                let regularisations = encoder.regularisations().iter();
                 json!({
                     "name": name,
                     "basis": encoder.basis().describe(),
                     "functions": encoder.basis().len(),
                     "components": encoder.basis().components(),
                     "domain": domain(encoder.basis()),
-                    "encoder": regularisations.map(ToString::to_string).collect::<Vec<_>>(),
+                    "encoder": encoder.describe(),
                     "transform": encoder.transform(),
                 })
             })

@@ -320,12 +320,20 @@ pub fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
 ///
 /// Returns whether `a` was numerically positive definite; if not, `a` is left unusable.
 pub fn cholesky_in_place(a: MatMut<'_, f64>) -> bool {
-    let n = a.nrows();
-    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, par(), default());
+    cholesky_with(a, par())
+}
+
+/// The same on the calling thread.
+pub fn cholesky_in_place_seq(a: MatMut<'_, f64>) -> bool {
+    cholesky_with(a, Par::Seq)
+}
+
+fn cholesky_with(a: MatMut<'_, f64>, par: Par) -> bool {
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(a.nrows(), par, default());
     llt::factor::cholesky_in_place(
         a,
         default(),
-        par(),
+        par,
         MemStack::new(&mut MemBuffer::new(scratch)),
         default(),
     )

@@ -242,6 +242,8 @@ fn points_of_each_sample() {
             settings["input"]["domain"] = json!([[0, 1], [0, 1]]);
             settings["output"]["domain"] = json!([[0, 1], [0, 1]]);
             check(name, &data, &settings);
+            settings["input"]["encoder"] = json!({"method": "prior"});
+            check(name, &data, &settings);
         }
     }
 }

@@ -10,7 +10,7 @@ use std::borrow::Borrow;
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `method` | `ridge` | which filter | `ridge`, `svd` |
+/// | `method` | `ridge` | which filter | `ridge`, `svd`, `prior` |
 /// | `lambda` | chosen | ridge strength, normalised by the number of points | at least 0 |
 /// | `cut` | chosen | smallest singular value kept, absolute | at least 0 |
 /// | `relative_cut` | chosen | the same as a part of the largest | 0 to 1 |
@@ -39,6 +39,9 @@ pub enum Method {
     Ridge,
     /// Sharp removal of small singular values.
     Svd,
+    /// The posterior mean under a prior that is learnt from all samples; for samples with points of
+    /// their own. Its parameters are learnt too.
+    Prior,
 }
 
 /// How a parameter is chosen from the training data.
@@ -107,7 +110,10 @@ impl EncoderSpec {
             }
             (Method::Svd, None, Some(cut), None) => Ok(Some(Regularisation::CutAbsolute { cut })),
             (Method::Svd, None, None, Some(cut)) => Ok(Some(Regularisation::CutRelative { cut })),
-            (Method::Svd, None, None, None) => Ok(None),
+            (Method::Svd, None, None, None) | (Method::Prior, None, None, None) => Ok(None),
+            (Method::Prior, ..) => {
+                bad("method = \"prior\" learns its parameters; remove `lambda` and the cuts".into())
+            }
         }
     }
 
@@ -120,7 +126,7 @@ impl EncoderSpec {
                     Method::Ridge => Regularisation::Ridge {
                         lambda: (cut * sigma_max).powi(2) / n as f64,
                     },
-                    Method::Svd => Regularisation::CutRelative { cut },
+                    Method::Svd | Method::Prior => Regularisation::CutRelative { cut },
                 }
             })
             .collect()

@@ -30,14 +30,16 @@ impl Frame {
         Frame(basis.parts().iter().map(|_| None).collect())
     }
 
-    /// With the points of `field` for reference.
-    pub(super) fn new(basis: &FieldBasis, field: &Field) -> Result<Self> {
+    /// With the points of `field` for reference; for all parts, or for those alone whose functions are
+    /// nearly dependent.
+    pub(super) fn new(basis: &FieldBasis, field: &Field, all: bool) -> Result<Self> {
         let mut factors: Vec<Option<Mat<f64>>> = Vec::new();
         for (p, part) in basis.parts().iter().enumerate() {
             let known = (0..p).find(|&q| part.shares_with(&basis.parts()[q]));
             factors.push(match known {
                 Some(q) => factors[q].clone(),
-                None => factor(part, &reference(field, part.len())?)?,
+                None => factor(part, &reference(field, part.len())?)?
+                    .filter(|r| all || spread(r.as_ref()).is_some_and(|s| s > DEPENDENT)),
             });
         }
         Ok(Frame(factors))
@@ -99,16 +101,14 @@ impl Frame {
     }
 }
 
-/// $R$ at the reference points, if the functions are nearly dependent there.
+/// $R$ at the reference points, if there are enough of them.
 fn factor(part: &VectorBasis, points: &Points) -> Result<Option<Mat<f64>>> {
     if points.len() * part.components().len() < part.len() {
         return Ok(None);
     }
     let mut r = linalg::Qr::new(part.evaluate(points)?.to_dense()).r();
     r *= faer::Scale(1.0 / (points.len() as f64).sqrt());
-    Ok(spread(r.as_ref())
-        .is_some_and(|s| s > DEPENDENT)
-        .then_some(r))
+    Ok(Some(r))
 }
 
 /// The largest over the smallest entry of the diagonal; none if all are zero.
@@ -224,7 +224,7 @@ mod tests {
             serde_json::json!({ "family": "finite-elements", "functions": 30 }),
         ] {
             let basis = basis(spec);
-            let frame = Frame::new(&basis, &thrice()).unwrap();
+            let frame = Frame::new(&basis, &thrice(), false).unwrap();
             assert!(frame.0[0].is_none(), "{}", basis.describe());
         }
     }

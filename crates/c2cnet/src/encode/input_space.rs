@@ -1,7 +1,8 @@
 //! From input fields to one coefficient vector a sample.
 
 use super::frame::Frame;
-use super::{Encoder, EncoderSpec, Regularisation, SampleEncoder, Spectrum, choose};
+use super::prior::Prior;
+use super::{Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, Spectrum, choose};
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};
 use crate::model_file::Archive;
@@ -46,7 +47,9 @@ const STILL: f64 = 1e-12;
 #[derive(Debug)]
 pub struct FieldEncoder {
     basis: FieldBasis,
+    /// Empty where a prior takes their place.
     regularisations: Vec<Regularisation>,
+    prior: Option<Prior>,
     transform: Transform,
     /// Mean and standard deviation of each coefficient, where standardised.
     standard: Option<(Vec<f64>, Vec<f64>)>,
@@ -76,7 +79,7 @@ impl FieldEncoder {
     ) -> Result<(Self, Mat<f64>)> {
         let (mut encoder, coefficients) = Self::fit_raw(basis, spec, transform, field)?;
         if !transform.standardises() {
-            encoder.frame = Frame::new(&encoder.basis, field)?;
+            encoder.frame = Frame::new(&encoder.basis, field, encoder.prior.is_some())?;
         }
         let coefficients = encoder.frame.apply(&encoder.basis, coefficients);
         Ok((encoder, coefficients))
@@ -94,11 +97,18 @@ impl FieldEncoder {
         field: &Field,
     ) -> Result<(Self, Mat<f64>)> {
         let field = transformed(field, transform)?;
-        let (regularisations, cache) = settle(&basis, spec, &field)?;
+        let (regularisations, prior, cache) = match spec.method {
+            Method::Prior => (Vec::new(), Some(learn(&basis, spec, &field)?), None),
+            Method::Ridge | Method::Svd => {
+                let (regularisations, cache) = settle(&basis, spec, &field)?;
+                (regularisations, None, cache)
+            }
+        };
         let mut encoder = FieldEncoder {
             frame: Frame::none(&basis),
             basis,
             regularisations,
+            prior,
             transform,
             standard: None,
             cache: Mutex::new(cache),
@@ -126,7 +136,23 @@ impl FieldEncoder {
         &self.basis
     }
 
-    /// The regularisation of each part.
+    /// How observations become coefficients, in a few words.
+    pub fn describe(&self) -> String {
+        match &self.prior {
+            Some(prior) => format!("learnt prior, noise {:.1e}", prior.noise()),
+            None => {
+                let mut parts: Vec<String> = self
+                    .regularisations
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
+                parts.dedup();
+                parts.join("; ")
+            }
+        }
+    }
+
+    /// The regularisation of each part; none where a learnt prior takes their place.
     pub fn regularisations(&self) -> &[Regularisation] {
         &self.regularisations
     }
@@ -161,7 +187,7 @@ impl FieldEncoder {
         }
         let mut out = Mat::zeros(self.basis.len(), field.samples());
         match field.observations() {
-            Observations::Shared { points, values } => {
+            Observations::Shared { points, values } if self.prior.is_none() => {
                 let encoders = self.encoders_at(points)?;
                 let mut start = 0;
                 for ((part, range), encoder) in self.basis.ranges().zip(encoders.iter()) {
@@ -172,13 +198,16 @@ impl FieldEncoder {
                     start += part.len();
                 }
             }
-            Observations::PerSample(samples) => {
-                let columns = samples
-                    .par_iter()
-                    .enumerate()
-                    .map_init(SampleEncoder::default, |encoder, (k, sample)| {
-                        self.encode_scattered(sample, encoder)
-                            .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
+            _ => {
+                let columns = (0..field.samples())
+                    .into_par_iter()
+                    .map_init(SampleEncoder::default, |encoder, k| {
+                        let sample = field.sample(k);
+                        match &self.prior {
+                            Some(prior) => prior.encode(&self.basis, &sample),
+                            None => self.encode_scattered(&sample, encoder),
+                        }
+                        .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
                     })
                     .collect::<Result<Vec<_>>>()?;
                 for (k, column) in columns.iter().enumerate() {
@@ -234,6 +263,7 @@ impl FieldEncoder {
         serde_json::json!({
             "basis": self.basis.save(archive, &format!("{name}.basis")),
             "regularisations": self.regularisations,
+            "prior": self.prior.as_ref().map(|p| p.save(archive, &format!("{name}.prior"))),
             "transform": self.transform,
             "frame": self.frame.save(archive, &format!("{name}.frame")),
         })
@@ -260,7 +290,17 @@ impl FieldEncoder {
         let lengths_fit = standard
             .as_ref()
             .is_none_or(|(m, d)| m.len() == basis.len() && d.len() == basis.len());
-        if regularisations.len() != basis.parts().len() || !lengths_fit {
+        let prior = match &record["prior"] {
+            serde_json::Value::Null => None,
+            record => Some(Prior::load(
+                record,
+                archive,
+                &format!("{name}.prior"),
+                basis.len(),
+            )?),
+        };
+        let settled = prior.is_some() || regularisations.len() == basis.parts().len();
+        if !settled || !lengths_fit {
             return Err(Error::Data("the model's encoder is incomplete".into()));
         }
         let frame = Frame::load(&record["frame"], archive, &format!("{name}.frame"), &basis)?;
@@ -268,10 +308,24 @@ impl FieldEncoder {
             frame,
             basis,
             regularisations,
+            prior,
             transform,
             standard,
             cache: Mutex::new(None),
         })
+    }
+}
+
+/// The prior of the coefficients of samples with points of their own.
+fn learn(basis: &FieldBasis, spec: &EncoderSpec, field: &Field) -> Result<Prior> {
+    spec.given()?;
+    match field.observations() {
+        Observations::PerSample(samples) => Prior::fit(basis, samples),
+        Observations::Shared { .. } => Err(Error::Config(
+            "encoder: method = \"prior\" is for samples with points of their own; these share theirs, so use \
+             \"ridge\" or \"svd\""
+                .into(),
+        )),
     }
 }
 

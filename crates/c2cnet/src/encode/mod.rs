@@ -11,6 +11,7 @@ mod clusters;
 mod diagnostics;
 mod frame;
 mod input_space;
+mod prior;
 mod scattered;
 mod spectrum;
 

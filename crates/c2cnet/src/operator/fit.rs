@@ -136,7 +136,7 @@ pub fn fit(
             "input{}: {}; {}{}",
             label(name),
             encoder.basis().describe(),
-            encoder.regularisations()[0],
+            encoder.describe(),
             match encoder.transform() {
                 Transform::None => String::new(),
                 t => format!("; transform {t:?}").to_lowercase(),

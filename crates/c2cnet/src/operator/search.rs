@@ -7,13 +7,13 @@
 //! they interpolate off their grid.
 
 use super::auto_map::{self, Split};
-use super::config::{FitConfig, MapConfig};
+use super::config::{FitConfig, InputConfig, MapConfig};
 use super::fit::{fit_inputs, fit_outputs, split, transform_candidates};
 use super::ranking::{explain, finalists, name_of, rank, smallest_good_enough, thinned};
 use super::spaces::domain_of;
 use super::{Observer, TransformChoice};
-use crate::basis::BasisSpec;
-use crate::data::Dataset;
+use crate::basis::{BasisSpec, PolynomialSpec};
+use crate::data::{Dataset, Field};
 use crate::decode::Targets;
 use crate::encode::{EncoderSpec, Method, Transform};
 use crate::map::{KernelSpec, Mirrors};
@@ -149,6 +149,24 @@ pub(super) fn resolve(
             explain("input", name, ranked, chosen, "representation error"),
             judged.len(),
         ));
+        if settings.encoder.is_none() && some.inputs[i].1.shared_points().is_none() {
+            let trial = with_learnt_prior(&some.inputs[i].1, settings);
+            observer.step("learning a prior of the input");
+            let mut other = resolved.clone();
+            other.inputs.insert(name.clone(), trial.clone());
+            if let Ok(learnt) = judge.error(&some, &other)
+                && learnt < error
+            {
+                choices.push(format!(
+                    "input encoder: a learnt prior of {} functions, by validation error {learnt:.2e} against \
+                     {error:.2e}",
+                    name_of(trial.basis.as_ref().expect("just named")),
+                ));
+                resolved.inputs.insert(name.clone(), trial);
+                continue;
+            }
+        }
+        let settings = &resolved.inputs[name];
         if settings.encoder.is_none() && ill_conditioned(&ranked[chosen].spec) {
             let encoder = choose_encoder(&judge, &some, &resolved, name, error, choices);
             resolved
@@ -250,6 +268,29 @@ fn reduced(targets: Targets) -> Result<Targets> {
 /// Whether the choice of regularisation matters: random and radial functions are nearly dependent.
 fn ill_conditioned(spec: &BasisSpec) -> bool {
     matches!(spec, BasisSpec::RandomFeatures(_) | BasisSpec::Radial(_))
+}
+
+/// With a learnt prior the basis can be fine: about two functions a reading, within what is quickly
+/// learnt.
+fn with_learnt_prior(field: &Field, settings: &InputConfig) -> InputConfig {
+    let mut counts: Vec<usize> = (0..field.samples())
+        .map(|k| field.points_of(k).len())
+        .collect();
+    counts.sort_unstable();
+    let functions = (2 * counts[counts.len() / 2])
+        .min(256)
+        .min(512 / field.components());
+    InputConfig {
+        basis: Some(BasisSpec::Polynomial(PolynomialSpec {
+            functions: Some(functions.max(8)),
+            ..PolynomialSpec::default()
+        })),
+        encoder: Some(EncoderSpec {
+            method: Method::Prior,
+            ..EncoderSpec::default()
+        }),
+        ..settings.clone()
+    }
 }
 
 /// A sharp cut-off in place of the ridge, where it validates better.

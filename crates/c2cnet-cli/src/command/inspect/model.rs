@@ -41,16 +41,9 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
     let mut text = format!("model, written by c2cnet {version}\n");
     let mut table = Table::default();
     for (name, encoder) in model.inputs() {
-        let regularisations: Vec<String> = encoder
-            .regularisations()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        let mut distinct = regularisations.clone();
-        distinct.dedup();
         table.row([label("input", name), encoder.basis().describe()]);
         table.row(["  domain".to_string(), domain(encoder.basis())]);
-        table.row(["  encoder".to_string(), distinct.join("; ")]);
+        table.row(["  encoder".to_string(), encoder.describe()]);
         let transform = serde_json::to_value(encoder.transform()).unwrap_or_default();
         table.row(["  transform", transform.as_str().unwrap_or_default()]);
         push(
