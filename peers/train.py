@@ -33,7 +33,8 @@ class Recipe:
     decay: float
     batch: int
     loss: str
-    drop: tuple[int | None, float] = (None, 1.0)  # published: every so many epochs the rate takes this factor
+    drop: tuple[int, float] = (1, 1.0)  # published: so many equal parts, the rate takes this factor from one to the next
+    clip: float | None = None  # the largest norm of a gradient
     budget: float = math.inf  # seconds of training
     epochs: float = math.inf
     tf32: bool = False
@@ -108,13 +109,18 @@ class Trainer:
         self.optimiser.zero_grad(set_to_none=True)
         loss = self.model.loss(batch, index, self.stage, self.recipe.loss)
         loss.backward()
+        if self.recipe.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         self.optimiser.step()
 
     def set_rate(self, done: float) -> None:
-        """One-cycle: up in the first fifth of each stage, down along a cosine to zero; else the published drops."""
+        """One-cycle: up in the first fifth of each stage, down along a cosine to zero; else the published drops.
+
+        The drops come after the same parts of the run as in the published one, however long this one is.
+        """
         if self.recipe.schedule == "published":
-            every, factor = self.recipe.drop
-            rate = self.recipe.rate * (factor ** (self.progress.epoch // every) if every else 1.0)
+            parts, factor = self.recipe.drop
+            rate = self.recipe.rate * factor ** int(done * parts)
         else:
             rate = self.recipe.rate * one_cycle(done * self.model.stages - self.stage)
         for group in self.optimiser.param_groups:
