@@ -1,12 +1,13 @@
 """Our FNO and DeepONet beside those of neuraloperator and DeepXDE: parameters, the function, errors after training.
 
     pip install neuraloperator deepxde          # beside requirements.txt
-    c2cnet generate darcy1d -o darcy1d.npz --set points=200 --set n_train=200 --set n_test=100
-    python -m peers.crosscheck darcy1d.npz --epochs 100 --seeds 0 1 2
+    c2cnet generate darcy1d -o darcy1d.npz --set points=200 --set length=0.2 --set n_train=200 --set n_test=100
+    python -m peers.crosscheck darcy1d.npz --steps 1000 --seeds 0 1 2
 
 "Same weights" is the largest difference of the outputs, relative to the largest output, once the package's network
 has been given our weights. Both are then trained from their own initial weights by our code: the same
-standardised data, loss, schedule and order of samples. Prints a table in Markdown.
+standardised data, loss, schedule and order of samples. FNO in two dimensions is compared without training. Prints
+a table in Markdown.
 """
 
 import argparse
@@ -122,13 +123,12 @@ class ActiveTrunk(DeepONet):
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m peers.crosscheck", description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path, help="a data file of c2cnet on a grid")
-    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("data", type=Path, help="a data file of c2cnet in one dimension, on a grid")
+    parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     options = parser.parse_args()
     train, test = read(options.data)
-    size, sizes = FNO_SIZES[len(train.grid())], DEEPONET["darcy1d"]
-    modes, width = size["modes"], size["width"]
+    sizes, modes, width = DEEPONET["darcy1d"], FNO_SIZES[1]["modes"], FNO_SIZES[1]["width"]
     theirs_fno = lambda: PackageFNO(train, modes, width)
     theirs_deeponet = lambda: PackageDeepONet(train, **sizes, activation="gelu")
     pairs = [
@@ -145,13 +145,26 @@ def main() -> None:
         a, b = ours(), theirs()
         b.take(a)
         off = difference(a, b, test)
-        errors = [[trained(ours, peer, train, test, seed, options.epochs) for seed in options.seeds]]
+        errors = [[trained(ours, peer, train, test, seed, options.steps) for seed in options.seeds]]
         for seed in options.seeds:
             if (peer, seed) not in known:
-                known[peer, seed] = trained(theirs, peer, train, test, seed, options.epochs)
+                known[peer, seed] = trained(theirs, peer, train, test, seed, options.steps)
         errors.append([known[peer, seed] for seed in options.seeds])
         print(f"| {name} | {parameter_count(a):,} | {parameter_count(b):,} | {off:.1e} | "
               + " | ".join(spread(e) for e in errors) + " |", flush=True)
+    square = noise_on_a_square(40)
+    modes, width = FNO_SIZES[2]["modes"], FNO_SIZES[2]["width"]
+    a, b = TwiceActive(square, modes, width, padding=0), PackageFNO(square, modes, width)
+    b.take(a)
+    print(f"| FNO in 2D, activation twice | {parameter_count(a):,} | {parameter_count(b):,} | "
+          f"{difference(a, b, square):.1e} | - | - |")
+
+
+def noise_on_a_square(side: int) -> Data:
+    axis = torch.linspace(0, 1, side)
+    points = torch.stack(torch.meshgrid(axis, axis, indexing="ij"), -1).reshape(-1, 2)
+    f, u = torch.randn(2, 4, side * side, 1, generator=torch.Generator().manual_seed(0))
+    return Data("noise", points, f, points, u)
 
 
 @torch.no_grad()
@@ -160,9 +173,10 @@ def difference(a: Peer, b: Peer, data: Data) -> float:
     return ((first - second).abs().max() / first.abs().max()).item()
 
 
-def trained(make, peer: str, train: Data, test: Data, seed: int, epochs: int) -> float:
+def trained(make, peer: str, train: Data, test: Data, seed: int, steps: int) -> float:
     torch.manual_seed(seed)
     settings = {k: v for k, v in SCHEDULES["one-cycle"][peer].items() if k != "activation"}
+    epochs = steps // max(len(train) // settings["batch"], 1)
     trainer = Trainer(make(), train, test, Recipe("one-cycle", **settings, epochs=epochs), seed, say=lambda _: None)
     trainer.run()
     return trainer.errors()["rl2e"]

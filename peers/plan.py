@@ -35,8 +35,10 @@ class Line:
 
     @property
     def name(self) -> str:
-        options = "".join(self.options).replace("--", "-").replace("/", "").replace(" ", "-")
-        return f"{self.peer}-{self.problem}{options}"
+        """Of the result's file: peer, problem and the options that tell results apart."""
+        options = " ".join(self.options).replace("--tf32", "").replace("--train ", "--train")
+        options = options.replace("--label ", "").replace("--schedule ", "").replace("--", "")
+        return "-".join([self.peer, self.problem, *options.split()])
 
 
 def read_plan(path: Path) -> list[Line]:
