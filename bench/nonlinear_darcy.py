@@ -3,6 +3,7 @@
 usage: python bench/nonlinear_darcy.py FOLDER_WITH_MAT_FILES OUT.npz      (needs numpy and scipy)
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def main() -> None:
         y=x,
         u=np.vstack([train["u_train"], test["u_test"]]),
         n_train=len(train["f_train"]),
+        meta=json.dumps({"problem": "nonlinear-darcy"}),
     )
 
 

@@ -1,7 +1,7 @@
 """The peers' sizes for each problem, from the paper's tables, and how they are trained.
 
-Sizes that the paper does not list (darcy1d on its full grid, helmholtz, stokes-inverse, other data) take
-the nearest row of the same peer.
+Sizes that the paper does not list (darcy1d on its full grid, nonlinear-darcy, helmholtz, stokes-inverse,
+other data) take the nearest row of the same peer.
 """
 
 from .b2b import B2B
@@ -13,6 +13,9 @@ from .peer import Peer
 
 PEERS = ("deeponet", "fno", "basisonet", "b2b")
 NAMES = {"deeponet": "DeepONet", "fno": "FNO", "basisonet": "BasisONet", "b2b": "B2B"}
+
+# Problems with the sizes of another.
+SIZES_OF = {"nonaligned": "darcy1d", "nonlinear-darcy": "darcy1d"}
 
 # hidden layers of branch and trunk, products a component
 DEEPONET = {
@@ -48,13 +51,13 @@ B2B_OTHER = dict(input_functions=100, output_functions=101, width=256)
 # By the grid's dimension; the 1D sizes and both paddings are the published code's.
 FNO_SIZES = {1: dict(modes=16, width=64, padding=2), 2: dict(modes=12, width=32, padding=9)}
 
-# As the peers' own papers and code train them, and a modern recipe. `steps` bounds a published run.
+# As the peers' own papers and code train them (README.md names the sources), and a modern recipe.
 SCHEDULES = {
     "published": {
-        "deeponet": dict(rate=1e-3, decay=0.0, batch=100, loss="mse", activation="relu", drop=(None, 1.0)),
-        "fno": dict(rate=1e-3, decay=1e-4, batch=20, loss="relative", drop=(100, 0.5)),
-        "basisonet": dict(rate=1e-3, decay=0.0, batch=100, loss="relative", activation="gelu", drop=(250, 0.9)),
-        "b2b": dict(rate=1e-3, decay=0.0, batch=10, loss="mse", activation="relu", drop=(None, 1.0)),
+        "deeponet": dict(rate=1e-3, decay=0.0, batch=100, loss="mse", activation="relu"),
+        "fno": dict(rate=1e-3, decay=1e-4, batch=20, loss="relative", drop=(5, 0.5)),
+        "basisonet": dict(rate=1e-3, decay=0.0, batch=100, loss="relative", activation="gelu", drop=(40, 0.9)),
+        "b2b": dict(rate=1e-3, decay=0.0, batch=10, loss="mse", activation="relu", clip=1.0),
     },
     "one-cycle": {
         "deeponet": dict(rate=2e-3, decay=1e-5, batch=100, loss="relative", activation="gelu"),
@@ -67,7 +70,7 @@ SCHEDULES = {
 
 def build(peer: str, train: Data, activation: str = "gelu") -> Peer:
     """The peer for the problem of the data."""
-    problem = train.problem
+    problem = SIZES_OF.get(train.problem, train.problem)
     if peer == "deeponet":
         return DeepONet(train, **DEEPONET.get(problem, DEEPONET_OTHER), activation=activation)
     if peer == "fno":

@@ -93,8 +93,13 @@ def read(path: str | Path, train: int | None = None) -> tuple[Data, Data]:
             raise DataError(f"{path}: {key} has values that are not finite numbers")
         return value[..., None] if value.ndim == 2 else value
 
-    whole = Data(meta.get("problem", Path(path).stem), points("x"), values("f"), points("y"), values("u"))
+    whole = Data(problem_of(path, meta), points("x"), values("f"), points("y"), values("u"))
     return whole.select(slice(0, train or n_train)), whole.select(slice(n_train, count))
+
+
+def problem_of(path, meta: dict) -> str:
+    """What the results are filed under: the experiment that data were made for, else the problem, else the file."""
+    return meta.get("experiment") or meta.get("problem") or Path(path).stem
 
 
 def training_count(path, arrays: dict, meta: dict, count: int) -> int:

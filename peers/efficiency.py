@@ -83,7 +83,7 @@ def fit(command: str, data: Path, flags: list[str]) -> tuple[dict, dict]:
 def subset(data: dict, n: int, n_train: int, samples: int) -> dict:
     """The first n training samples and all test samples."""
     keep = np.r_[0:n, n_train:samples]
-    shared = {"x", "y"} & {k for k in data if data[k].ndim == 2}
+    shared = {"x", "y"} & {k for k in data if data[k].ndim < 3}
     part = {k: v[keep] if k in PER_SAMPLE and k not in shared else v for k, v in data.items()}
     return part | {"n_train": np.int64(n)}
 

@@ -76,6 +76,8 @@ def fourier_matrix(numbers: Tensor, points: int) -> Tensor:
 
 
 class FNO(Peer):
+    activation = staticmethod(gelu)
+
     def __init__(self, train: Data, modes: int, width: int, padding: int, layers: int = 4):
         super().__init__()
         self.shape = grid_of_outputs(train)
@@ -103,7 +105,7 @@ class FNO(Peer):
         for layer, (spectral, local) in enumerate(zip(self.spectral, self.local)):
             hidden = spectral(hidden) + local(hidden)
             if layer + 1 < len(self.spectral):
-                hidden = gelu(hidden)
+                hidden = self.activation(hidden)
         inside = (..., *(slice(0, n) for n in self.shape))
         output = self.project(hidden[inside].contiguous()).flatten(2).transpose(1, 2)
         return self.output_scale.undo(output)

@@ -2,9 +2,11 @@
 
     python -m peers.plan peers/gpu_plan.txt --part 1 --data FOLDER --out FOLDER --limit 520
 
-A line of the plan: part, group, peer, problem, seconds, further options of peers.run. Lines of one group
-run at the same time and share the machine, which their results say; groups follow one another. Budgets
-are cut where the limit would be passed. One file results-partK.json collects the results.
+A line of the plan: part, group, peer, problem, seconds, further options of peers.run. Groups follow one
+another; lines of one group start at the same time and share the machine, which their results say. Lines of
+one lane, written GROUP/LANE, take turns: all read their data at once, then train one after the other. Budgets
+are cut where the limit would be passed. Where there is PROBLEM-test.npz beside PROBLEM.npz, its test samples
+are taken. One file results-partK.json collects the results.
 """
 
 import argparse
@@ -25,6 +27,7 @@ STARTUP = 30.0  # seconds for importing, reading data and evaluating, beside the
 class Line:
     part: int
     group: str
+    lane: str  # empty: trains at once
     peer: str
     problem: str
     seconds: float
@@ -32,8 +35,10 @@ class Line:
 
     @property
     def name(self) -> str:
-        options = "".join(self.options).replace("--", "-").replace("/", "")
-        return f"{self.peer}-{self.problem}{options}"
+        """Of the result's file: peer, problem and the options that tell results apart."""
+        options = " ".join(self.options).replace("--tf32", "").replace("--train ", "--train")
+        options = options.replace("--label ", "").replace("--schedule ", "").replace("--", "")
+        return "-".join([self.peer, self.problem, *options.split()])
 
 
 def read_plan(path: Path) -> list[Line]:
@@ -44,7 +49,8 @@ def read_plan(path: Path) -> list[Line]:
             continue
         try:
             part, group, peer, problem, seconds, *options = words
-            lines.append(Line(int(part), group, peer, problem, float(seconds), options))
+            group, _, lane = group.partition("/")
+            lines.append(Line(int(part), group, lane, peer, problem, float(seconds), options))
         except ValueError:
             sys.exit(f"error: {path}:{number}: expected PART GROUP PEER PROBLEM SECONDS [OPTIONS], found {text!r}")
     return lines
@@ -59,6 +65,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=520, help="seconds in all")
     parser.add_argument("--scale", type=float, default=1, help="factor on all budgets")
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--note", help="what else the machine does, for the results")
     parser.add_argument("--needs", action="store_true", help="print the problems of the part, run nothing")
     options = parser.parse_args()
     lines = [line for line in read_plan(options.plan) if line.part == options.part]
@@ -84,16 +91,22 @@ def run_group(group: str, members: list[Line], left: float, options, results: li
     started = time.monotonic()
     runs = []
     for line in members:
+        mates = [other for other in members if other.lane == line.lane] if line.lane else [line]
+        budget = line.seconds * min(options.scale, left / sum(mate.seconds for mate in mates))
         out = options.out / "runs" / f"{line.name}.json"
         log = options.out / "runs" / f"{line.name}.log"
         out.parent.mkdir(parents=True, exist_ok=True)
         out.unlink(missing_ok=True)
         command = [sys.executable, "-m", "peers.run", line.peer, str(options.data / f"{line.problem}.npz"),
-                   "--budget", str(min(line.seconds * options.scale, left)), "--device", options.device,
-                   "--out", str(out), *line.options]
-        others = [other.name for other in members if other is not line]
-        if others:
-            command += ["--note", "shared the machine with " + ", ".join(others)]
+                   "--budget", str(budget), "--device", options.device, "--out", str(out), *line.options]
+        test = options.data / f"{line.problem}-test.npz"
+        if test.exists():
+            command += ["--test", str(test)]
+        if line.lane:
+            command += ["--turn", str(options.out / "runs" / f"{group}-{line.lane}.turn")]
+        others = [other.name for other in members if other not in mates]
+        if others or options.note:
+            command += ["--note", "shared the machine with " + ", ".join(others + [options.note] * bool(options.note))]
         runs.append((line, out, log, subprocess.Popen(command, env=environment, stderr=log.open("w"))))
     for line, out, log, process in runs:
         try:

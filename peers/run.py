@@ -10,12 +10,13 @@ import os
 import platform
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 
 from .configurations import NAMES, PEERS, SCHEDULES, build
-from .data import DataError, read
+from .data import Data, DataError, read
 from .networks import parameter_count
 from .train import Diverged, Recipe, Trainer, times_to_accuracy
 
@@ -30,6 +31,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--budget", type=float, help="seconds of training; default 300 unless --epochs is given")
     parser.add_argument("--epochs", type=int, help="stop after so many epochs (repeatable, unlike a budget of time)")
     parser.add_argument("--train", type=int, metavar="N", help="use the first N training samples only")
+    parser.add_argument("--test", type=Path, metavar="DATA",
+                        help="a file of the same samples at other points, whose test samples are taken")
     parser.add_argument("--batch", type=int, help="samples a step; default: the schedule's")
     parser.add_argument("--rate", type=float, help="the (largest) learning rate; default: the schedule's")
     parser.add_argument("--seed", type=int, default=0)
@@ -38,6 +41,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--symmetry", action="store_true", help="turn and mirror the samples at random (darcy2d)")
     parser.add_argument("--checkpoint", type=Path, help="keep the state of training here")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    parser.add_argument("--turn", type=Path, metavar="FILE",
+                        help="train while no other run holds this file: several start together, one trains at a time")
+    parser.add_argument("--label", help="what the run is for, to tell results apart")
     parser.add_argument("--note", help="text for the result, say what else the machine did")
     parser.add_argument("--out", type=Path, help="where to write the result (.json)")
     parser.add_argument("--quiet", action="store_true")
@@ -71,6 +77,8 @@ def run(options: argparse.Namespace) -> dict:
         raise DataError("--resume needs --checkpoint with a file that an earlier run wrote")
     torch.manual_seed(options.seed)
     train, test = read(options.data, options.train)
+    if options.test:
+        test = read_test(options.test, test)
     if options.symmetry and train.problem != "darcy2d":
         raise DataError(f"--symmetry is for darcy2d, which has the symmetries of the square; {train.problem} has not")
     settings = dict(SCHEDULES[options.schedule][options.peer])
@@ -87,9 +95,10 @@ def run(options: argparse.Namespace) -> dict:
         trainer.resume(options.checkpoint)
     say(f"{NAMES[options.peer]} on {train.problem}: {len(train)} train, {len(test)} test, "
         f"{parameters:,} parameters, {hardware(options.device)}")
-    started = time.perf_counter()
-    trainer.run()
-    wall = time.perf_counter() - started
+    with turn(options.turn):
+        started = time.perf_counter()
+        trainer.run()
+        wall = time.perf_counter() - started
 
     progress = trainer.progress
     return {
@@ -117,8 +126,29 @@ def run(options: argparse.Namespace) -> dict:
         "curve": progress.curve,
         "seconds_to": times_to_accuracy(progress.curve),
         "peak_memory_mib": peak_memory_mib(options.device),
-        **({"note": options.note} if options.note else {}),
+        **{key: text for key in ("label", "note") if (text := getattr(options, key))},
     }
+
+
+def read_test(path: Path, same: Data) -> Data:
+    """The test samples of another file, which must be the ones that `same` has, at points that may differ."""
+    _, test = read(path)
+    if len(test) != len(same) or test.f.shape != same.f.shape or not torch.equal(test.f, same.f):
+        raise DataError(f"{path}: its test samples are not those of the data that train; both files need the same inputs")
+    return test
+
+
+@contextmanager
+def turn(file: Path | None):
+    """Waits until no other run holds the file, and holds it."""
+    if file is None:
+        yield
+        return
+    import fcntl  # not on Windows
+
+    with file.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def hardware(device: str) -> str:

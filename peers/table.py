@@ -24,13 +24,18 @@ TITLES = {
     "elastic-plate": "Elastic plate (`tab:performance-summary`)",
     "kdv-burgers": "KdV-Burgers (`tab:performance-summary`)",
     "helmholtz": "Helmholtz (`tab:performance-summary`)",
+    "darcy-lshape": "Darcy flow on an L, two inputs (`tab:performance-summary`)",
+    "nonlinear-darcy": "Nonlinear Darcy flow, the public data of B2B's authors",
 }
 # Not in the summary, only in tab:2d_darcy_comparison.
 PCA_NET = {"method": "PCA-Net", "seconds": 54, "parameters": 542224, "rl2e": 1.07e-2, "mse": 2.22e-7}
 # What stands above this line in RESULTS.md is written by hand and stays.
+# tab:1d_darcy_random_comparison, the methods that `c2cnet reproduce` does not run.
+NONALIGNED_PAPER = {"DeepONet": 3.02e-1, "B2B": 9.15e-2}
+EQUAL_TIME = "equal-time"  # the label of trainings whose schedule ends with c2cnet's seconds
 MARK = "<!-- Tables by peers/table.py -->"
 NONALIGNED = "nonaligned"
-HEADER = ["method", "by", "RL2E", "MSE", "seconds", "parameters", "RL2E by c2cnet's seconds", "hardware"]
+HEADER = ["method", "by", "RL2E", "MSE", "seconds", "parameters", "RL2E in c2cnet's seconds", "hardware"]
 
 
 def main() -> None:
@@ -51,13 +56,15 @@ def main() -> None:
     parts = [by_hand + mark]
     for problem, title in TITLES.items():
         full = [p for p in peers if p["problem"] == problem]
+        if not full:
+            continue
         most = max(p["n_train"] for p in full)
         full = [p for p in full if p["n_train"] == most]
         own = from_run(options.run, problem, options.c2cnet) or from_fits(fits, problem, most)
         if own and not from_fits(fits, problem, most):
             fits.append({**own, "problem": problem, "n_train": most, "method": "auto"})
         parts.append(problem_table(title, most, paper.get(problem, []), full, own))
-    parts.append(nonaligned(options.run))
+    parts.append(nonaligned(options.run, [p for p in peers if p["problem"] == NONALIGNED]))
     parts.append(efficiency_tables(peers, fits))
     options.out.write_text("\n\n".join(parts) + "\n")
     if options.figure:
@@ -73,9 +80,7 @@ def from_run(run: Path | None, problem: str, command: str | None) -> dict | None
         line = next((h for h in result["headline"] if h["problem"] == problem and h["method"] == "auto"), None)
         if line is None:
             continue
-        machine = json.loads((run / "run.json").read_text())["hardware"]
-        own = {"rl2e": line["rl2e"], "seconds": line["seconds"], "floor": line["floor"],
-               "hardware": f"{machine['cpu']}, {machine['cores']} threads"}
+        own = {"rl2e": line["rl2e"], "seconds": line["seconds"], "floor": line["floor"], "hardware": machine(run)}
         rows = (row for t in result["tables"] for row in t["rows"] if row.get("rl2e") == line["rl2e"])
         own["parameters"] = next((row.get("parameters") for row in rows), None)
         model, data = file.parent / "models/auto.c2c", list((run / "data").glob(f"{problem}-*.npz"))
@@ -86,6 +91,11 @@ def from_run(run: Path | None, problem: str, command: str | None) -> dict | None
                 own["mse"] = errors["mse"]
         return own
     return None
+
+
+def machine(run: Path) -> str:
+    found = json.loads((run / "run.json").read_text())["hardware"]
+    return f"{found['cpu']}, {found['cores']} threads"
 
 
 def from_fits(fits: list[dict], problem: str, n_train: int) -> dict | None:
@@ -102,12 +112,15 @@ def c2cnet(command: str, *arguments) -> dict:
 def problem_table(title: str, n_train: int, paper: list[dict], peers: list[dict], own: dict | None) -> str:
     rows = [[p["method"], "paper", error(p["rl2e"]), error(p["mse"]), number(p["seconds"]), count(p["parameters"]), "",
              "-"] for p in paper]
+    brief = {p["peer"]: p for p in peers if p.get("label") == EQUAL_TIME}
+    peers = sorted((p for p in peers if p.get("label") != EQUAL_TIME), key=lambda p: p["schedule"] == "published")
     for p in peers:
-        name = p["peer"] + (", with symmetry" if p["symmetry"] else "")
-        early = error(best_until(p["curve"], own["seconds"])) if own else ""
-        hardware = p["hardware"] + (" (shared)" if "shared" in p.get("note", "") else "")
+        name = p["peer"] + (", with symmetry" if p["symmetry"] else "") \
+            + (", as published" if p["schedule"] == "published" else "")
+        early = brief.get(p["peer"]) if p["schedule"] == "one-cycle" and not p["symmetry"] else None
+        early = f"{error(early['rl2e'])} ({number(early['train_seconds'])} s)" if early else "-"
         rows.append([name, "our run", error(p["rl2e"]), error(p["mse"]), number(p["train_seconds"]),
-                     count(p["parameters"]), early, hardware])
+                     count(p["parameters"]), early, hardware(p)])
     text = f"## {title}\n\n{n_train} training samples.\n\n"
     if own:
         rows.append(["**c2cnet auto**", "our run", f"**{error(own['rl2e'])}**", error(own.get("mse")),
@@ -123,25 +136,36 @@ def problem_table(title: str, n_train: int, paper: list[dict], peers: list[dict]
             ratio = best["rl2e"] / own["rl2e"]
             text += f"\n\nThe best peer{kind} at its end, {best['peer']}, has {ratio:.2f} times the error of c2cnet auto" \
                     f"{' without symmetry' if kind else ''}."
+    if brief:
+        best = min(brief.values(), key=lambda p: p["rl2e"])
+        text += f"\n\nIn c2cnet's seconds, {number(best['train_seconds'])} on the GPU, the best peer is {best['peer']} " \
+                f"with {best['rl2e'] / own['rl2e']:.2f} times the error of c2cnet auto."
     return text + f" The floor of c2cnet's output basis is {error(own['floor'])}."
 
 
-def best_until(curve: list, seconds: float) -> float | None:
-    """The smallest error that a curve reached by then: the stopping time is chosen in favour of the peer."""
-    return min((e for s, _, e in curve if s <= seconds and e is not None), default=None)
+def hardware(peer: dict) -> str:
+    return peer["hardware"] + (" (shared)" if "shared" in peer.get("note", "") else "")
 
 
-def nonaligned(run: Path | None) -> str:
+def nonaligned(run: Path | None, peers: list[dict]) -> str:
     title = "## 1D Darcy flow, non-aligned points (`tab:1d_darcy_random_comparison`)\n\n"
     file = run / NONALIGNED / "result.json" if run else None
     if not file or not file.exists():
         return title + "Neither the peers nor c2cnet have a full run here yet; `peers/run.sh peers.run deeponet` and " \
                        "`b2b` take such data, `c2cnet reproduce nonaligned` makes it."
     found = [t for t in json.loads(file.read_text())["tables"] if t["label"] == "tab:1d_darcy_random_comparison"]
-    rows = [[r["method"], r["recipe"], error(r["rl2e"]), error(r["paper_rl2e"]), count(r["parameters"])]
-            for t in found for r in t["rows"]]
-    return title + table(["method", "recipe", "our RL2E", "paper's", "parameters"], rows) + \
-        "\n\nDeepONet and B2B were not trained on these data yet."
+    rows = [[r["method"], r["recipe"], error(r["rl2e"]), error(r["paper_rl2e"]), number(offline_seconds(r)),
+             count(r["parameters"]), machine(run)] for t in found for r in t["rows"]]
+    rows += [[p["peer"], p["schedule"], error(p["rl2e"]), error(NONALIGNED_PAPER.get(p["peer"])),
+              number(p["train_seconds"]), count(p["parameters"]), hardware(p)] for p in peers]
+    header = ["method", "recipe or schedule", "our RL2E", "paper's", "seconds", "parameters", "hardware"]
+    note = "Peers see the same 400 input and 400 output observations of each training sample as c2cnet and are tested " \
+           "at all 2,000 points." if peers else "DeepONet and B2B were not trained on these data yet."
+    return title + table(header, rows) + "\n\n" + note
+
+
+def offline_seconds(row: dict) -> float:
+    return sum(row.get(key) or 0 for key in ("search", "encoding", "training"))
 
 
 def series(peers: list[dict], fits: list[dict], problem: str) -> dict[str, dict[int, float]]:
@@ -152,7 +176,8 @@ def series(peers: list[dict], fits: list[dict], problem: str) -> dict[str, dict[
         if f["problem"] == problem:
             found.setdefault(names[f["method"]], {})[f["n_train"]] = f["rl2e"]
     for p in peers:
-        if p["problem"] == problem and p["peer"] in ("FNO", "DeepONet") and not p["symmetry"]:
+        usual = p["schedule"] == "one-cycle" and not p["symmetry"] and "label" not in p
+        if p["problem"] == problem and p["peer"] in ("FNO", "DeepONet") and usual:
             found.setdefault(p["peer"], {})[p["n_train"]] = p["rl2e"]
     return {name: dict(sorted(points.items())) for name, points in found.items()}
 

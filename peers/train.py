@@ -33,7 +33,8 @@ class Recipe:
     decay: float
     batch: int
     loss: str
-    drop: tuple[int | None, float] = (None, 1.0)  # published: every so many epochs the rate takes this factor
+    drop: tuple[int, float] = (1, 1.0)  # published: so many equal parts, the rate takes this factor from one to the next
+    clip: float | None = None  # the largest norm of a gradient
     budget: float = math.inf  # seconds of training
     epochs: float = math.inf
     tf32: bool = False
@@ -64,7 +65,7 @@ class Trainer:
     def run(self) -> None:
         marks = [(k / EVALUATIONS) ** 2 for k in range(1, EVALUATIONS)]  # denser at the start
         marks = [m for m in marks if m > self.done()]
-        self.synchronise()
+        self.warm_up()
         while self.done() < 1:
             self.enter_stage(min(int(self.done() * self.model.stages), self.model.stages - 1))
             self.one_epoch()
@@ -73,6 +74,15 @@ class Trainer:
                     self.record()
                 marks = [m for m in marks if m > self.done()]
         self.record()
+
+    def warm_up(self) -> None:
+        """A GPU loads its kernels at their first use: a step without its update, before the clock starts."""
+        if self.device.type == "cuda":
+            index = torch.arange(self.batch, device=self.device)
+            with precision(self.recipe.tf32):
+                self.model.loss(self.train_data.select(index), index, 0, self.recipe.loss).backward()
+            self.optimiser.zero_grad(set_to_none=True)
+            self.synchronise()
 
     def done(self) -> float:
         """The part of the budget that is spent, 0 to 1; time or epochs, whichever is further."""
@@ -108,13 +118,18 @@ class Trainer:
         self.optimiser.zero_grad(set_to_none=True)
         loss = self.model.loss(batch, index, self.stage, self.recipe.loss)
         loss.backward()
+        if self.recipe.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         self.optimiser.step()
 
     def set_rate(self, done: float) -> None:
-        """One-cycle: up in the first fifth of each stage, down along a cosine to zero; else the published drops."""
+        """One-cycle: up in the first fifth of each stage, down along a cosine to zero; else the published drops.
+
+        The drops come after the same parts of the run as in the published one, however long this one is.
+        """
         if self.recipe.schedule == "published":
-            every, factor = self.recipe.drop
-            rate = self.recipe.rate * (factor ** (self.progress.epoch // every) if every else 1.0)
+            parts, factor = self.recipe.drop
+            rate = self.recipe.rate * factor ** int(done * parts)
         else:
             rate = self.recipe.rate * one_cycle(done * self.model.stages - self.stage)
         for group in self.optimiser.param_groups:

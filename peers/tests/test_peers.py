@@ -3,6 +3,7 @@
     peers/run.sh pytest peers/tests        (c2cnet in C2CNET, on the PATH or in target/)
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -18,6 +19,8 @@ from peers.data import Data, DataError, read
 from peers.fno import SpectralConvolution
 from peers.metrics import mse, rl2e
 from peers.networks import parameter_count
+from peers.plan import read_plan
+from peers.run import read_test, turn
 from peers.train import Recipe, Trainer, one_cycle, predict, times_to_accuracy, turned
 
 torch.set_num_threads(1)
@@ -89,6 +92,13 @@ def test_published_schedules_train():
     for peer in PEERS:
         trainer = train(peer, data, 20, schedule="published")
         assert trainer.errors()["rl2e"] < trainer.progress.curve[0][2] * 1.01
+
+
+@pytest.mark.parametrize("done, factor", [(0.0, 1), (0.19, 1), (0.21, 1 / 2), (0.99, 1 / 16)])
+def test_published_rates_drop_at_the_same_parts_of_a_shorter_run(done, factor):
+    trainer = train("fno", samples(line(48)), 1, schedule="published")
+    trainer.set_rate(done)
+    assert trainer.optimiser.param_groups[0]["lr"] == pytest.approx(1e-3 * factor)
 
 
 def empty(problem: str, inputs: int, d_in: int, outputs: int, d_out: int, c_in: int = 1, c_out: int = 1) -> Data:
@@ -202,18 +212,51 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
         build("fno", samples(torch.rand(50, 2)))
 
 
+def test_runs_take_turns(tmp_path):
+    file = tmp_path / "turn"
+    with turn(file), file.open("w") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with file.open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_the_plan_has_runs_of_its_own_names():
+    lines = read_plan(Path(__file__).parents[1] / "gpu_plan.txt")
+    places = [(line.part, line.name) for line in lines]
+    assert len(set(places)) == len(places)
+    assert all(line.peer in PEERS for line in lines)
+
+
 def c2cnet() -> str | None:
     root = Path(__file__).parents[2] / "target"
     places = [os.environ.get("C2CNET"), shutil.which("c2cnet"), root / "release/c2cnet", root / "debug/c2cnet"]
     return next((str(p) for p in places if p and Path(p).exists()), None)
 
 
+def call(*words) -> str:
+    return subprocess.run([c2cnet(), *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(c2cnet() is None, reason="no c2cnet: build it, or name it in C2CNET")
+def test_peers_see_scattered_observations_and_are_tested_at_all_points(tmp_path):
+    data, whole = tmp_path / "data.npz", tmp_path / "whole.npz"
+    for name, path in (("both", data), ("both-test", whole)):
+        call("generate", name, "--experiment", "nonaligned", "--quick", "-o", path)
+    seen, test = read(data)
+    assert seen.problem == "nonaligned" and seen.x.shape == seen.y.shape == (80, 100, 1)
+    assert not torch.equal(seen.x[0], seen.x[1]) and not torch.equal(seen.x[0], seen.y[0])
+    complete = read_test(whole, test)
+    assert complete.y.shape == (400, 1) and complete.u.shape == (20, 400, 1)
+    for peer in ("deeponet", "b2b"):
+        assert train(peer, seen, 4, complete).errors()["rl2e"] < 10
+    call("generate", "darcy1d", "-o", tmp_path / "other.npz", "--set", "n_train=80", "--set", "n_test=20")
+    with pytest.raises(DataError, match="same inputs"):
+        read_test(tmp_path / "other.npz", test)
+
+
 @pytest.mark.skipif(c2cnet() is None, reason="no c2cnet: build it, or name it in C2CNET")
 @pytest.mark.parametrize("problem, settings", [("darcy1d", ["points=101"]), ("elastic-plate", ["points=300", "reference=1500"])])
 def test_errors_are_those_of_c2cnet(tmp_path, problem, settings):
-    def call(*words) -> str:
-        return subprocess.run([c2cnet(), *map(str, words)], check=True, capture_output=True, text=True).stdout
-
     data, model, prediction = tmp_path / "data.npz", tmp_path / "model.c2c", tmp_path / "prediction.npz"
     options = [word for setting in [*settings, "n_train=40", "n_test=12"] for word in ("--set", setting)]
     call("generate", problem, "-o", data, *options)

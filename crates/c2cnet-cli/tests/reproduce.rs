@@ -2,6 +2,7 @@
 
 mod support;
 
+use c2cnet::data::Dataset;
 use serde_json::Value;
 use support::Folder;
 
@@ -123,4 +124,45 @@ fn experiments_of_ones_own_and_mistakes() {
     )
     .unwrap();
     folder.fail(&arguments, 2, &["one.toml", "kidn"]);
+}
+
+#[test]
+fn data_sets_of_experiments_are_files() {
+    let folder = Folder::new();
+    let make = |name: &str, file: &str| {
+        let words = [
+            "generate",
+            name,
+            "--experiment",
+            "nonaligned",
+            "--quick",
+            "-o",
+            file,
+        ];
+        folder.succeed(&words);
+        Dataset::read_npz(&folder.path(file)).unwrap()
+    };
+    let scattered = make("both", "both.npz");
+    let whole = make("both-test", "whole.npz");
+    assert_eq!(scattered.meta["experiment"], "nonaligned");
+    assert_eq!((scattered.samples(), scattered.n_train), (100, Some(80)));
+    let (seen, same) = (&scattered.inputs[0].1, &whole.inputs[0].1);
+    assert!(seen.shared_points().is_none());
+    // The same observations; outputs of one at points of each sample's own, of the other at all.
+    assert_eq!(seen.points_of(99), same.points_of(99));
+    assert_eq!(seen.values_of(99), same.values_of(99));
+    assert_eq!(scattered.outputs[0].1.points_of(99).len(), 100);
+    assert_eq!(whole.outputs[0].1.shared_points().unwrap().len(), 400);
+
+    let wrong = [
+        "generate",
+        "none",
+        "--experiment",
+        "nonaligned",
+        "-o",
+        "x.npz",
+    ];
+    folder.fail(&wrong, 2, &["no data set \"none\"", "both-test"]);
+    let wrong = ["generate", "both", "--experiment", "none", "-o", "x.npz"];
+    folder.fail(&wrong, 2, &["no experiment \"none\"", "nonaligned"]);
 }

@@ -152,7 +152,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         .into());
     }
     // All that may be missing is looked for before the first fit.
-    let problem = data.meta["problem"].as_str().unwrap_or_default();
+    let mut problem = ["experiment", "problem"].iter();
+    let problem = problem.find_map(|key| data.meta[key].as_str());
+    let problem = problem.unwrap_or_default();
     let earlier = (args.results.iter())
         .map(|path| from_file(path, problem, data.train_indices().len()))
         .collect::<Result<Vec<Entry>>>()?;
@@ -272,6 +274,11 @@ fn from_result(result: PeerResult, n_train: usize) -> Entry {
     let mut method = result.peer;
     if result.symmetry {
         method += " with symmetry";
+    }
+    for detail in [&result.label, &result.schedule] {
+        if !detail.is_empty() && detail != "one-cycle" {
+            method += &format!(", {detail}");
+        }
     }
     if let Some(n) = result.n_train.filter(|n| *n != n_train) {
         method += &format!(", {}", counted(n, "sample"));

@@ -3,8 +3,9 @@
 use crate::output::{self, Table, counted, say};
 use crate::progress::Progress;
 use crate::settings::Source;
-use crate::{interrupt, output_path};
-use c2cnet::Error;
+use crate::{interrupt, output_path, reproduce};
+use c2cnet::data::Dataset;
+use c2cnet::{Error, Result};
 use c2cnet_problems::problems;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -14,6 +15,10 @@ Examples:
   c2cnet generate --list
   c2cnet generate darcy1d -o data.npz
   c2cnet generate darcy1d -o data.npz --seed 3 --set length=0.1 --set n_train=400
+  c2cnet generate both --experiment nonaligned -o scattered.npz
+
+The last one makes a data set as an experiment of the paper has it, with points of each sample's own,
+say, or noise; `c2cnet reproduce --list` names the experiments.
 
 The same problem, settings and seed give the same file, on any number of threads.";
 
@@ -21,7 +26,7 @@ The same problem, settings and seed give the same file, on any number of threads
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The problem; --list describes them.
+    /// The problem; --list describes them. With --experiment, a data set of the experiment.
     #[arg(required_unless_present = "list")]
     problem: Option<String>,
 
@@ -36,8 +41,16 @@ pub struct Args {
     #[command(flatten)]
     settings: Source,
 
+    /// Make a data set of this experiment, as its file describes it.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["seed", "config", "pairs"])]
+    experiment: Option<String>,
+
+    /// The experiment's small data, as `reproduce --quick` has them.
+    #[arg(long, requires = "experiment")]
+    quick: bool,
+
     /// Describe the problems and their settings.
-    #[arg(long, conflicts_with_all = ["problem", "output", "seed", "config", "pairs"])]
+    #[arg(long, conflicts_with_all = ["problem", "output", "seed", "config", "pairs", "experiment"])]
     list: bool,
 
     /// Print one JSON object instead of text.
@@ -49,14 +62,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let (Some(problem), Some(path)) = (&args.problem, &args.output) else {
         return list(args.json);
     };
-    let settings = args.settings.table()?;
-    let settings = serde_json::to_value(settings)
-        .map_err(|e| Error::Config(format!("settings of problem {problem}: {e}")))?;
     output_path::check(path)?;
-    let progress = Progress::start(format!("generating {problem}"));
-    let data = c2cnet_problems::generate(problem, settings, args.seed, &progress)?;
+    let data = match &args.experiment {
+        Some(experiment) => reproduce::data_set(experiment, problem, args.quick)?,
+        None => of_problem(problem, args)?,
+    };
     interrupt::patiently(|| data.write_npz(path))?;
-    drop(progress);
     let train = data.train_indices().len();
     if args.json {
         output::say_json(&json!({
@@ -73,6 +84,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         counted(data.samples(), "sample")
     ))?;
     Ok(())
+}
+
+fn of_problem(problem: &str, args: &Args) -> Result<Dataset> {
+    let settings = args.settings.table()?;
+    let settings = serde_json::to_value(settings)
+        .map_err(|e| Error::Config(format!("settings of problem {problem}: {e}")))?;
+    let progress = Progress::start(format!("generating {problem}"));
+    c2cnet_problems::generate(problem, settings, args.seed, &progress)
 }
 
 fn list(as_json: bool) -> anyhow::Result<()> {

@@ -211,6 +211,8 @@ pub struct Peer {
     pub schedule: String,
     /// Whether samples were turned and mirrored.
     pub symmetry: bool,
+    /// What the training was for, where there are several.
+    pub label: String,
     pub hardware: String,
     pub parameters: Option<f64>,
     pub train_seconds: Option<f64>,

@@ -7,6 +7,7 @@ use super::paper::{Errors, Paper};
 use super::read::Run;
 use super::schema::{Axis, Curve, Peer, Series};
 use super::table::{Cell, Head, label, sortable};
+use crate::output::counted;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -226,8 +227,7 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
                 Cell::text(&hardware),
             ]);
         }
-        for ((_, peer, schedule, hardware), group) in groups.iter().filter(|(k, _)| k.0 == problem)
-        {
+        for ((_, peer, how, hardware), group) in groups.iter().filter(|(k, _)| k.0 == problem) {
             let mean = |value: fn(&Peer) -> Option<f64>| mean_and_spread(group, value);
             rows.push(vec![
                 Cell::text(name),
@@ -237,10 +237,7 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
                 spread_cell(mean(|p| p.parameters), integer),
                 spread_cell(mean(|p| p.rl2e), error),
                 spread_cell(mean(|p| p.mse), error),
-                Cell::text(&format!(
-                    "{schedule}, {}",
-                    crate::output::counted(group.len(), "seed")
-                )),
+                Cell::text(&format!("{how}{}", counted(group.len(), "seed"))),
                 Cell::text(hardware),
             ]);
         }
@@ -299,16 +296,27 @@ fn strong(text: &str) -> Cell {
     }
 }
 
-/// Runs that differ by their seed alone, by problem, peer, schedule and hardware.
-type PeerGroups<'a> = BTreeMap<(&'a str, &'a str, &'a str, &'a str), Vec<&'a Peer>>;
+/// Runs that differ by their seed alone, by problem, peer, training and hardware.
+type PeerGroups<'a> = BTreeMap<(&'a str, &'a str, String, &'a str), Vec<&'a Peer>>;
 
 fn peer_groups(peers: &[Peer]) -> PeerGroups<'_> {
     let mut groups = PeerGroups::new();
     for p in peers {
-        let key = (&*p.problem, &*p.peer, &*p.schedule, &*p.hardware);
+        let key = (&*p.problem, &*p.peer, how(p), &*p.hardware);
         groups.entry(key).or_default().push(p);
     }
     groups
+}
+
+/// How a peer was trained, but for the seed: parts that each end in a comma.
+fn how(p: &Peer) -> String {
+    let mut parts = vec![p.schedule.clone(), p.label.clone()];
+    if p.symmetry {
+        parts.push("with symmetry".into());
+    }
+    parts.extend(p.n_train.map(|n| counted(n, "sample")));
+    let parts = parts.iter().filter(|part| !part.is_empty());
+    parts.map(|part| format!("{part}, ")).collect()
 }
 
 fn mean_and_spread(peers: &[&Peer], value: fn(&Peer) -> Option<f64>) -> Option<(f64, f64)> {
@@ -338,10 +346,8 @@ fn spread_cell(value: Option<(f64, f64)>, write: fn(f64) -> String) -> Cell {
 fn peer_curves(peers: &[Peer], lines: &[Line<'_>]) -> Vec<Curve> {
     let mut curves: BTreeMap<&str, Vec<Series>> = BTreeMap::new();
     for p in peers.iter().filter(|p| !p.curve.is_empty()) {
-        let schedule = Some(&p.schedule).filter(|s| !s.is_empty());
-        let schedule = schedule.map_or(String::new(), |s| format!(", {s}"));
         curves.entry(&p.problem).or_default().push(Series {
-            name: format!("{}{schedule}, seed {}", p.peer, p.seed),
+            name: format!("{}, {}seed {}", p.peer, how(p), p.seed),
             x: p.curve.iter().map(|c| c[0]).collect(),
             y: p.curve.iter().map(|c| c[2]).collect(),
             dashed: false,

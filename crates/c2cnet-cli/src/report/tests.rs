@@ -189,6 +189,17 @@ fn text_never_becomes_markup() {
 }
 
 #[test]
+fn other_trainings_of_a_peer_are_no_seeds() {
+    let (page, _) = page_of(|run| {
+        let training = json!({"format": 1, "peer": "FNO", "problem": "darcy2d", "schedule": "one-cycle",
+            "label": "equal-time", "n_train": 100, "symmetry": true, "hardware": "GPU", "rl2e": 4.0e-2});
+        put(run, "peers/fno-brief.json", &training);
+    });
+    let brief = "one-cycle, equal-time, with symmetry, 100 samples, 1 seed";
+    assert_has(&page, &["6.00e-3 ± 1.41e-3", "4.00e-2", brief]);
+}
+
+#[test]
 fn what_is_missing_is_said_and_the_rest_is_shown() {
     let (page, markdown) = page_of(|run| {
         text(run, "cut/result.json", "{\"format\": 1, \"name\": \"cu");

@@ -14,17 +14,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder of data files, and what of them an experiment has read.
+/// The data of an experiment, and what of it was made or read.
 pub struct Store<'a> {
-    folder: PathBuf,
+    /// Where files of data are kept and looked for; none keeps nothing.
+    folder: Option<PathBuf>,
     specs: &'a BTreeMap<String, DataSpec>,
     loaded: HashMap<String, Arc<Dataset>>,
 }
 
 impl<'a> Store<'a> {
-    pub fn new(run: &Path, experiment: &'a Experiment) -> Self {
+    pub fn new(run: Option<&Path>, experiment: &'a Experiment) -> Self {
         Store {
-            folder: run.join("data"),
+            folder: run.map(|run| run.join("data")),
             specs: &experiment.data,
             loaded: HashMap::new(),
         }
@@ -38,10 +39,13 @@ impl<'a> Store<'a> {
         if let Some(data) = self.loaded.get(name) {
             return Ok(data.clone());
         }
-        let spec = self
-            .specs
-            .get(name)
-            .ok_or_else(|| Error::Config(format!("there is no data set {name:?}")))?;
+        let spec = self.specs.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.specs.keys().map(String::as_str).collect();
+            Error::Config(format!(
+                "there is no data set {name:?}; there are {}",
+                names.join(", ")
+            ))
+        })?;
         let base = match (&spec.from, &spec.problem) {
             (Some(from), _) => self.get(from)?,
             (None, Some(problem)) => Arc::new(self.made(problem, spec)?),
@@ -64,17 +68,23 @@ impl<'a> Store<'a> {
 
     /// From the folder, or made and put there.
     fn made(&self, problem: &str, spec: &DataSpec) -> Result<Dataset> {
+        let generated = || {
+            let progress = Progress::start(format!("generating {problem}"));
+            interrupt::patiently(|| {
+                c2cnet_problems::generate(problem, settings(spec)?, spec.seed, &progress)
+            })
+        };
+        let Some(folder) = &self.folder else {
+            return generated();
+        };
         let key = key(problem, spec)?;
-        let path = self.folder.join(format!("{key}.npz"));
+        let path = folder.join(format!("{key}.npz"));
         if path.exists() {
             let _progress = Progress::start(format!("reading {key}"));
             return Dataset::read_npz(&path);
         }
-        let progress = Progress::start(format!("generating {problem}"));
-        let data = interrupt::patiently(|| {
-            c2cnet_problems::generate(problem, settings(spec)?, spec.seed, &progress)
-        })?;
-        output_path::folder(&self.folder)?;
+        let data = generated()?;
+        output_path::folder(folder)?;
         interrupt::patiently(|| data.write_npz(&path))?;
         Ok(data)
     }

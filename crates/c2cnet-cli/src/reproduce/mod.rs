@@ -21,6 +21,7 @@ mod table;
 mod transfer;
 
 use crate::output::say;
+use c2cnet::data::Dataset;
 use data::Store;
 use experiment::Experiment;
 use folder::Folder;
@@ -28,6 +29,7 @@ use library::{Choice, Library};
 use result::{ExperimentResult, FORMAT, Findings};
 use run::{Bench, Record};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 pub use folder::{cpu, describe};
@@ -71,7 +73,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     folder.write_config(&config)?;
     let mut bench = Bench {
         name,
-        store: Store::new(order.run, &experiment),
+        store: Store::new(Some(order.run), &experiment),
         folder,
         findings: Findings::default(),
         floors: Vec::new(),
@@ -114,6 +116,24 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     })?;
     say(format_args!("{name}: done in {seconds:.0} s"))?;
     Ok(outcome)
+}
+
+/// One data set of an experiment; its description says which.
+///
+/// # Errors
+/// If there is no such experiment or data set, or it cannot be made.
+pub fn data_set(experiment: &str, name: &str, quick: bool) -> c2cnet::Result<Dataset> {
+    let choice = Choice {
+        quick,
+        steps: None,
+        columns: &[],
+    };
+    let (loaded, _) = Library::default().load(experiment, &choice)?;
+    let data = Store::new(None, &loaded).get(name)?;
+    let mut data = Arc::unwrap_or_clone(data);
+    data.meta["experiment"] = experiment.into();
+    data.meta["set"] = name.into();
+    Ok(data)
 }
 
 /// Fits, tables and figures; gives the runs.
