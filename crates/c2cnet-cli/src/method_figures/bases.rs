@@ -2,7 +2,7 @@
 
 use super::picture;
 use crate::figure::{Dash, Figure, Panel, Series};
-use crate::report::schema::Picture;
+use crate::run_files::Picture;
 use c2cnet::basis::{BasisSpec, BuildContext};
 use c2cnet::data::{Bounds, Points};
 use c2cnet::{Error, Result};

@@ -6,7 +6,7 @@ mod schedules;
 mod stokes_flow;
 mod workflow;
 
-use crate::report::schema::Picture;
+use crate::run_files::{Files, Picture};
 use c2cnet::Result;
 use std::path::Path;
 
@@ -24,7 +24,10 @@ pub fn methods(out: &Path) -> Result<Vec<Picture>> {
         meshes::darcy_lshape()?,
         stokes_flow::figure()?,
     ];
-    let write = |(picture, svg): (Picture, String)| picture.write(out, &svg);
+    let write = |(picture, svg): (Picture, String)| {
+        let files = Files::write(out, &picture.id, &svg)?;
+        Ok(Picture { files, ..picture })
+    };
     figures.into_iter().map(write).collect()
 }
 
@@ -61,13 +64,13 @@ mod tests {
             ]
         );
         for figure in &figures {
-            let svg = std::fs::read_to_string(folder.path().join(&figure.svg)).unwrap();
+            let svg = std::fs::read_to_string(folder.path().join(&figure.files.svg)).unwrap();
             assert!(
                 svg.starts_with("<svg") && !svg.contains("NaN"),
                 "{}",
                 figure.id
             );
-            let png = folder.path().join(figure.png.as_ref().unwrap());
+            let png = folder.path().join(figure.files.png.as_ref().unwrap());
             assert!(std::fs::read(png).unwrap().starts_with(b"\x89PNG"));
         }
     }

@@ -5,7 +5,7 @@
 use super::picture;
 use crate::figure::colour::{BLUE, GREEN, OKABE_ITO, Rgb, VERMILLION};
 use crate::figure::{Anchor, Stroke, Svg, Text, polyline};
-use crate::report::schema::Picture;
+use crate::run_files::Picture;
 use c2cnet::Result;
 use c2cnet::basis::{BasisSpec, BuildContext};
 use c2cnet::data::{Bounds, Points};
