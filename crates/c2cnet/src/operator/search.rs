@@ -6,9 +6,9 @@
 //! the whole operator on some of the training samples. Point values and PCA are never chosen:
 //! they interpolate off their grid.
 
-use super::auto_map::{self, Split};
+use super::auto_map;
 use super::config::{FitConfig, MapConfig};
-use super::fit::{fit_inputs, fit_outputs, split, transform_candidates};
+use super::fit::{check_cancelled, fit_inputs, fit_outputs, split, transform_candidates};
 use super::ranking::{explain, finalists, name_of, rank, smallest_good_enough, thinned};
 use super::spaces::domain_of;
 use super::{Observer, TransformChoice};
@@ -16,7 +16,7 @@ use crate::basis::BasisSpec;
 use crate::data::Dataset;
 use crate::decode::Targets;
 use crate::encode::{EncoderSpec, Method, Transform};
-use crate::map::{KernelSpec, Mirrors};
+use crate::map::{KernelSpec, Mirrors, Split};
 use crate::{Error, Result, linalg};
 
 /// Floors below this are as good as zero: no map comes close.
@@ -109,23 +109,19 @@ pub(super) fn resolve(
         resolved.inputs.insert(name.clone(), settings);
         ranked_inputs.push(ranked);
     }
-    let judge = Judge::new(&some, &resolved)?;
+    let judge = Judge::new(&some, &resolved, observer)?;
     for (&i, ranked) in open_inputs.iter().zip(&ranked_inputs) {
         let name = &some.inputs[i].0;
         let mut judged: Vec<(f64, usize)> = Vec::new();
         for candidate in finalists(ranked) {
-            if observer.cancelled() {
-                return Err(Error::Interrupted);
-            }
             let spec = &ranked[candidate].spec;
             observer.step(&format!("trying {} for the input", name_of(spec)));
             let mut trial = resolved.clone();
             let settings = trial.inputs.get_mut(name).expect("inserted above");
             settings.basis = Some(spec.clone());
             // A candidate that cannot be encoded is no candidate.
-            if let Ok(error) = judge.error(&some, &trial) {
-                judged.push((error, candidate));
-            }
+            let error = judge.error(&some, &trial)?;
+            judged.extend(error.map(|error| (error, candidate)));
         }
         let best = judged.iter().map(|j| j.0).fold(f64::INFINITY, f64::min);
         // In a tie, what represents the inputs best serves the larger final fit best, up to the
@@ -150,7 +146,7 @@ pub(super) fn resolve(
             judged.len(),
         ));
         if settings.encoder.is_none() && ill_conditioned(&ranked[chosen].spec) {
-            let encoder = choose_encoder(&judge, &some, &resolved, name, error, choices);
+            let encoder = choose_encoder(&judge, &some, &resolved, name, error, choices)?;
             resolved
                 .inputs
                 .get_mut(name)
@@ -162,7 +158,7 @@ pub(super) fn resolve(
 }
 
 /// Judges inputs by the whole operator on some of the training samples.
-struct Judge {
+struct Judge<'a> {
     targets: Targets,
     split: Split,
     transforms: Vec<Transform>,
@@ -170,10 +166,11 @@ struct Judge {
     clear_transform: bool,
     map: MapConfig,
     seed: u64,
+    observer: &'a dyn Observer,
 }
 
-impl Judge {
-    fn new(some: &Dataset, config: &FitConfig) -> Result<Self> {
+impl<'a> Judge<'a> {
+    fn new(some: &Dataset, config: &FitConfig, observer: &'a dyn Observer) -> Result<Self> {
         let (_, targets) = fit_outputs(&some.outputs, some, config)?;
         let mut judge = Judge {
             targets: reduced(targets)?,
@@ -190,6 +187,7 @@ impl Judge {
                 ..config.map.clone()
             },
             seed: config.seed,
+            observer,
         };
         let mut errors = Vec::new();
         for transforms in transform_candidates(some, config) {
@@ -204,8 +202,12 @@ impl Judge {
         Ok(judge)
     }
 
-    fn error(&self, some: &Dataset, config: &FitConfig) -> Result<f64> {
-        self.error_with(some, config, &self.transforms)
+    /// The error, `None` if the inputs cannot be encoded so.
+    fn error(&self, some: &Dataset, config: &FitConfig) -> Result<Option<f64>> {
+        match self.error_with(some, config, &self.transforms) {
+            Err(e @ Error::Interrupted) => Err(e),
+            error => Ok(error.ok()),
+        }
     }
 
     fn error_with(
@@ -214,6 +216,7 @@ impl Judge {
         config: &FitConfig,
         transforms: &[Transform],
     ) -> Result<f64> {
+        check_cancelled(self.observer)?;
         let (_, coefficients) = fit_inputs(some, config, transforms)?;
         let chosen = auto_map::choose(
             coefficients.as_ref(),
@@ -222,6 +225,7 @@ impl Judge {
             &self.split,
             &self.map,
             self.seed,
+            self.observer,
         )?;
         Ok(chosen.validation_rl2e)
     }
@@ -254,13 +258,13 @@ fn ill_conditioned(spec: &BasisSpec) -> bool {
 
 /// A sharp cut-off in place of the ridge, where it validates better.
 fn choose_encoder(
-    judge: &Judge,
+    judge: &Judge<'_>,
     some: &Dataset,
     resolved: &FitConfig,
     name: &str,
     error: f64,
     choices: &mut Vec<String>,
-) -> Option<EncoderSpec> {
+) -> Result<Option<EncoderSpec>> {
     let mut best = (error, None);
     for cut in [1e-2, 1e-4, 1e-6] {
         let encoder = EncoderSpec {
@@ -270,16 +274,18 @@ fn choose_encoder(
         };
         let mut trial = resolved.clone();
         trial.inputs.get_mut(name).expect("resolved before").encoder = Some(encoder);
-        if let Ok(error) = judge.error(some, &trial)
+        if let Some(error) = judge.error(some, &trial)?
             && error < best.0 / TIE
         {
             best = (error, Some((encoder, cut)));
         }
     }
-    let (encoder, cut) = best.1?;
+    let Some((encoder, cut)) = best.1 else {
+        return Ok(None);
+    };
     choices.push(format!(
         "input encoder: SVD cut at {cut:.0e} of the largest, by validation error {:.2e} against {error:.2e} with ridge",
         best.0
     ));
-    Some(encoder)
+    Ok(Some(encoder))
 }
