@@ -7,8 +7,12 @@ mod stokes_flow;
 mod workflow;
 
 use crate::run_files::{Files, Picture};
-use c2cnet::Result;
+use c2cnet::basis::{Basis, BasisSpec, BuildContext};
+use c2cnet::data::Bounds;
+use c2cnet::{Error, Result};
+use serde_json::Value;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Draws all of them into the experiment's folder `out`.
 ///
@@ -29,6 +33,18 @@ pub fn methods(out: &Path) -> Result<Vec<Picture>> {
         Ok(Picture { files, ..picture })
     };
     figures.into_iter().map(write).collect()
+}
+
+/// A basis on the unit interval; its settings are part of the program.
+fn basis(settings: Value) -> Result<Arc<dyn Basis>> {
+    let spec: BasisSpec = serde_json::from_value(settings)
+        .map_err(|e| Error::Config(format!("the basis of a figure: {e}")))?;
+    spec.build(BuildContext {
+        domain: &Bounds::unit(1),
+        points: None,
+        values: None,
+        triangles: None,
+    })
 }
 
 /// What stands around a drawing.
