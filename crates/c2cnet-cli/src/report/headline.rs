@@ -54,9 +54,9 @@ fn table(lines: &[Line<'_>]) -> Markup {
         Head::number("withheld"),
         Head::number("linear"),
         Head::number("mean"),
-        Head::number("MSE"),
         Head::number("rms"),
         Head::number("seconds"),
+        Head::number("MSE"),
         Head::number("parameters"),
     ];
     let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();
@@ -68,7 +68,7 @@ fn table(lines: &[Line<'_>]) -> Markup {
                 "The floor is the smallest RL2E that the output basis allows; withheld is the RL2E at "
                 "output points that no fit saw; linear and mean are the RL2E of a linear map and of "
                 "predicting the training mean; rms is the size of the outputs. Seconds are encoding and "
-                "training; parameters are the numbers that the map has learned. Below MSE, rms, seconds and parameters, "
+                "training; parameters are the numbers that the map has learned. Below rms, seconds, MSE and parameters, "
                 "in grey, are the paper’s (on an RTX 4090). Click a column to sort by it."
             }
         }
@@ -96,9 +96,9 @@ fn cells(line: &Line<'_>) -> Vec<Cell> {
         verdict(row),
     ];
     cells.extend(plain.map(|v| Cell::number(v, error)));
-    cells.push(Cell::pair(row.mse, row.paper_mse, error));
     cells.push(Cell::pair(row.rms, row.paper_rms, number));
     cells.push(Cell::pair(row.seconds, row.paper_seconds, seconds));
+    cells.push(Cell::pair(row.mse, row.paper_mse, error));
     cells.push(Cell::pair(row.parameters, row.paper_parameters, integer));
     cells
 }
