@@ -14,6 +14,7 @@ mod picture;
 mod progress;
 mod report;
 mod reproduce;
+mod run_files;
 mod settings;
 mod training;
 

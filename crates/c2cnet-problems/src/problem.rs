@@ -70,6 +70,18 @@ impl AnyProblem {
         (self.defaults)()
     }
 
+    /// Name, description and default settings.
+    ///
+    /// # Errors
+    /// As [`Self::defaults`].
+    pub fn describe(&self) -> Result<Value> {
+        Ok(json!({
+            "name": self.name,
+            "description": self.description,
+            "settings": self.defaults()?,
+        }))
+    }
+
     /// The data set for `settings`, an object of those that differ from the defaults (or null).
     ///
     /// # Errors

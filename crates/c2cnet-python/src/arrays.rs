@@ -125,7 +125,16 @@ impl View<'_> {
 
     /// `(samples, n)` as a matrix with one column a sample.
     fn matrix(&self) -> Mat<f64> {
-        let mut matrix = Mat::zeros(self.shape()[1], self.shape()[0]);
+        let (samples, n) = (self.shape()[0], self.shape()[1]);
+        // In the usual order, in one go.
+        if let View::Double(a) = self
+            && let Some(numbers) = a.as_slice()
+            && let Some(columns) =
+                MatRef::from_column_major_slice(numbers, n, samples).try_as_col_major()
+        {
+            return columns.cloned();
+        }
+        let mut matrix = Mat::zeros(n, samples);
         match self {
             View::Double(a) => {
                 for (k, row) in a.axis_iter(Axis(0)).enumerate() {
@@ -229,6 +238,34 @@ fn per_sample(points: &[View<'_>], values: &[View<'_>]) -> Result<Field> {
 /// Columns of a matrix as rows of an array `(samples, n)`.
 pub fn rows<'py>(py: Python<'py>, matrix: MatRef<'_, f64>) -> Bound<'py, PyArrayDyn<f64>> {
     components(py, &[matrix], false)
+}
+
+/// The memory behind an array.
+#[pyclass(frozen)]
+struct Owner(Mat<f64>);
+
+/// As [`values`]; the memory of a single component becomes the array's own where its columns have no gaps.
+pub fn into_values(
+    py: Python<'_>,
+    mut matrices: Vec<Mat<f64>>,
+) -> PyResult<Bound<'_, PyArrayDyn<f64>>> {
+    let whole = |m: &Mat<f64>| m.col_stride() == m.nrows() as isize;
+    match matrices.pop() {
+        Some(matrix) if matrices.is_empty() && whole(&matrix) => {
+            let shape = [matrix.ncols(), matrix.nrows()];
+            let owner = Bound::new(py, Owner(matrix))?;
+            // SAFETY: the matrix is as large as the shape says, stays where it is until its owner is
+            // dropped, and nobody but the array knows of it.
+            Ok(unsafe {
+                let numbers = ArrayViewD::from_shape_ptr(&shape[..], owner.get().0.as_ptr());
+                PyArrayDyn::borrow_from_array(&numbers, owner.into_any())
+            })
+        }
+        last => {
+            matrices.extend(last);
+            Ok(values(py, &matrices))
+        }
+    }
 }
 
 /// One matrix a component as an array `(samples, n)` or, for several, `(samples, n, components)`.

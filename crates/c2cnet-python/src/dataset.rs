@@ -8,7 +8,7 @@ use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// The data set of a problem; `settings` is a JSON object of those that differ from the defaults.
@@ -29,17 +29,9 @@ pub fn generate<'py>(
 /// Names, descriptions and default settings of all problems, as JSON.
 #[pyfunction]
 pub fn problems() -> PyResult<String> {
-    let all = c2cnet_problems::problems()
-        .iter()
-        .map(|p| {
-            Ok(json!({
-                "name": p.name,
-                "description": p.description,
-                "settings": p.defaults()?,
-            }))
-        })
-        .collect::<Result<Vec<Value>>>()
-        .map_err(exception)?;
+    let all = c2cnet_problems::problems();
+    let all = all.iter().map(|problem| problem.describe());
+    let all = all.collect::<Result<Vec<Value>>>().map_err(exception)?;
     Ok(Value::from(all).to_string())
 }
 

@@ -78,7 +78,7 @@ impl Model {
         match self.places(output, at)? {
             Places::Shared(points) => {
                 let fields = detached(py, || self.net.predict(&inputs, output, &points))?;
-                Ok(arrays::values(py, &fields).into_any())
+                Ok(arrays::into_values(py, fields)?.into_any())
             }
             Places::PerSample(points) => {
                 let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
@@ -130,7 +130,7 @@ impl Model {
             Places::Shared(points) => {
                 let net = &self.net;
                 let fields = detached(py, || net.decode(coordinates.as_ref(), output, &points))?;
-                Ok(arrays::values(py, &fields).into_any())
+                Ok(arrays::into_values(py, fields)?.into_any())
             }
             Places::PerSample(points) => self.decode_each(py, &coordinates, output, &points),
         }

@@ -26,6 +26,15 @@ def test_curves_worst_cases_and_diagnoses(darcy, fitted, tmp_path):
     written(fitted.diagnose(darcy.train.f).plot_encoding(), tmp_path)
 
 
+def test_a_floor_of_zero_is_told_in_words(darcy):
+    model = c2cnet.C2CNet(c2cnet.Polynomial(functions=20), c2cnet.PointValues(), map="linear")
+    model.fit(darcy.train.f, darcy.train.u, darcy.x, darcy.y)
+    axis = model.plot_floor(darcy.train.u).axes[0]
+    entries = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert entries == [line.get_label() for line in axis.lines]
+    assert f"in use, {len(darcy.y)} functions: zero" in [text.get_text() for text in axis.texts]
+
+
 def test_training_curves(darcy, bases, fitted, tmp_path):
     model = c2cnet.C2CNet(**bases, map=c2cnet.MLP(hidden=[8], steps=40))
     model.fit(darcy.train.f, darcy.train.u, darcy.x, darcy.y)

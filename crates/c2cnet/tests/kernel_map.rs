@@ -5,7 +5,8 @@ mod toy;
 use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::decode::Targets;
 use c2cnet::linalg;
-use c2cnet::map::{CoefficientMap, KernelChoice, KernelMap, KernelSpec, LinearMap, search};
+use c2cnet::map::mlp::Unwatched;
+use c2cnet::map::{CoefficientMap, KernelChoice, KernelMap, KernelSpec, LinearMap, Split, search};
 use c2cnet::model_file::Archive;
 use faer::Mat;
 use serde_json::json;
@@ -122,7 +123,8 @@ fn chosen(a: &Mat<f64>, truth: &Targets, spec: &KernelSpec) -> KernelChoice {
         &truth.select(&train),
     )
     .unwrap();
-    search(a.as_ref(), truth, &linear, &train, &validation, spec, 0).unwrap()
+    let split = Split { train, validation };
+    search(a.as_ref(), truth, &linear, &split, spec, 0, &Unwatched).unwrap()
 }
 
 #[test]
@@ -188,7 +190,9 @@ fn average_gradients_beat_the_first_pass_where_directions_are_irrelevant() {
     assert_eq!(choice.report.samples, (240, 60));
     // The features learned on all samples are as good for new ones.
     let linear = LinearMap::fit(a.as_ref(), &truth).unwrap();
-    let features = choice.relearn(a.as_ref(), &truth, &linear, 0).unwrap();
+    let features = choice
+        .relearn(a.as_ref(), &truth, &linear, 0, &Unwatched)
+        .unwrap();
     let settings = choice.settings.clone();
     let map = KernelMap::fit(a.as_ref(), &truth, features, settings, 0).unwrap();
     let new = random(12, 100, 22);

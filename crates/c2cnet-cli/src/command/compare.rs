@@ -5,8 +5,8 @@ mod peers;
 
 use crate::output::{self, Table, counted, error, number, say};
 use crate::progress::Progress;
-use crate::report::schema::Peer as PeerResult;
 use crate::reproduce::cpu;
+use crate::run_files::Peer as PeerResult;
 use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
 use c2cnet::operator::{FitConfig, MapKind, Observer, fit};

@@ -97,16 +97,8 @@ fn of_problem(problem: &str, args: &Args) -> Result<Dataset> {
 fn list(as_json: bool) -> anyhow::Result<()> {
     let all = problems();
     if as_json {
-        let list = all
-            .iter()
-            .map(|p| {
-                Ok(json!({
-                    "name": p.name,
-                    "description": p.description,
-                    "settings": p.defaults()?,
-                }))
-            })
-            .collect::<c2cnet::Result<Vec<Value>>>()?;
+        let list = all.iter().map(|problem| problem.describe());
+        let list = list.collect::<c2cnet::Result<Vec<Value>>>()?;
         output::say_json(&json!({ "problems": list }))?;
         return Ok(());
     }

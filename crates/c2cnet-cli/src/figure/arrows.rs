@@ -90,7 +90,7 @@ impl Plot for Arrows {
             for (level, (shaft, head, feet)) in parts.into_iter().enumerate() {
                 let colour = cloud::colour(&colours, level);
                 svg.stroke(&shaft, Stroke::solid(colour, 1.3));
-                svg.fill(&head, colour, 1.0, None);
+                svg.fill(&head, colour, None);
                 svg.stroke(&dots(feet), Stroke::solid(colour, 3.0));
             }
         });

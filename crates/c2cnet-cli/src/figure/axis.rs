@@ -107,15 +107,6 @@ impl Span {
         Some((self.scale.coordinate(v)? - self.lo) / self.length())
     }
 
-    /// The value at a fraction of the way.
-    pub fn value(&self, fraction: f64) -> f64 {
-        let c = self.lo + fraction * self.length();
-        match self.scale {
-            Scale::Linear => c,
-            Scale::Log10 => 10f64.powf(c),
-        }
-    }
-
     /// In decades on a logarithmic axis.
     pub fn length(&self) -> f64 {
         self.hi - self.lo

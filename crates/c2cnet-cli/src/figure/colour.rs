@@ -37,8 +37,6 @@ pub enum ColourMap {
     Viridis,
     /// Black to yellow, for absolute errors.
     Inferno,
-    /// Blue, white, red, for signed differences (ColorBrewer's RdBu, reversed).
-    Diverging,
 }
 
 impl ColourMap {
@@ -47,7 +45,6 @@ impl ColourMap {
         let table = match self {
             ColourMap::Viridis => &VIRIDIS,
             ColourMap::Inferno => &INFERNO,
-            ColourMap::Diverging => &DIVERGING,
         };
         let position = t.clamp(0.0, 1.0) * (table.len() - 1) as f64;
         let below = (position as usize).min(table.len() - 2);
@@ -76,13 +73,6 @@ const INFERNO: [u32; 25] = [
     0x8a226a, 0x9a2865, 0xab2f5e, 0xbc3754, 0xca404a, 0xd84c3e, 0xe45a31, 0xed6925, 0xf57b17,
     0xf98e09, 0xfca108, 0xfbb61a, 0xf9cb35, 0xf4df53, 0xf2f27d, 0xfcffa4,
 ];
-#[rustfmt::skip]
-const DIVERGING: [u32; 25] = [
-    0x053061, 0x10457e, 0x1c5c9f, 0x2a71b2, 0x3783bb, 0x4997c5, 0x6bacd1, 0x8ac0db, 0xa7d0e4,
-    0xc2ddec, 0xd7e8f1, 0xe7f0f4, 0xf7f7f7, 0xf9ebe3, 0xfcdfcf, 0xfbccb4, 0xf7b799, 0xf19e7d,
-    0xe48066, 0xd86551, 0xc94741, 0xba2832, 0xa51429, 0x840924, 0x67001f,
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,7 +81,7 @@ mod tests {
     fn ends_and_middle_are_the_tabulated_colours() {
         assert_eq!(ColourMap::Viridis.at(-1.0), Rgb::hex(0x440154));
         assert_eq!(ColourMap::Viridis.at(2.0), Rgb::hex(0xfde725));
-        assert_eq!(ColourMap::Diverging.at(0.5).to_string(), "#f7f7f7");
+        assert_eq!(ColourMap::Inferno.at(0.5).to_string(), "#bc3754");
     }
 
     #[test]

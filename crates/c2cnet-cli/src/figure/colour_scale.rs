@@ -1,6 +1,6 @@
 //! What colour stands for what value, and the bar that says so.
 
-use super::axis::{Axis, Extent, Scale, Span};
+use super::axis::{Extent, Scale, Span};
 use super::colour::ColourMap;
 use super::frame::{Area, EDGE, Margins};
 use super::raster::Raster;
@@ -15,7 +15,7 @@ use super::text::{self, Anchor, Text};
 #[derive(Clone, Debug)]
 pub struct ColourScale {
     map: ColourMap,
-    axis: Axis,
+    label: String,
     covered: Extent,
 }
 
@@ -23,11 +23,6 @@ impl ColourScale {
     /// Viridis, for a field.
     pub fn field(label: &str) -> Self {
         ColourScale::new(ColourMap::Viridis, label)
-    }
-
-    /// Blue, white, red, with white at zero, for a signed difference.
-    pub fn difference(label: &str) -> Self {
-        ColourScale::new(ColourMap::Diverging, label)
     }
 
     /// Inferno, for an absolute error.
@@ -38,15 +33,9 @@ impl ColourScale {
     fn new(map: ColourMap, label: &str) -> Self {
         ColourScale {
             map,
-            axis: Axis::new(label),
+            label: label.to_owned(),
             covered: Extent::default(),
         }
-    }
-
-    /// The ends of the scale; values beyond them take the end colours.
-    pub fn range(mut self, lo: f64, hi: f64) -> Self {
-        self.axis.range = Some((lo, hi));
-        self
     }
 
     /// Widens the scale to cover these values.
@@ -56,36 +45,17 @@ impl ColourScale {
         self
     }
 
-    /// Equal ratios for equal steps of colour; what is not positive is blank.
-    pub fn log(mut self) -> Self {
-        self.axis.scale = Scale::Log10;
-        self
-    }
-
-    /// The scale with its ends settled: those asked for, else those of what was
-    /// covered, else those of `values`.
+    /// The scale with its ends settled: those of what was covered, else those of `values`.
     pub(super) fn settle(&self, values: &[f64]) -> Colours<'_> {
-        let scale = self.axis.scale;
-        let mut extent = Extent::default();
-        let ends = self.covered.ends();
-        let ends = ends.filter(|(lo, hi)| [lo, hi].iter().all(|v| scale.coordinate(**v).is_some()));
-        match ends {
-            Some(_) => extent = self.covered,
-            None => values
-                .iter()
-                .filter(|v| scale.coordinate(**v).is_some())
-                .for_each(|v| extent.include(*v)),
-        }
-        if let (ColourMap::Diverging, Scale::Linear, Some((lo, hi))) =
-            (self.map, scale, extent.ends())
-        {
-            extent.include(-lo);
-            extent.include(-hi);
+        let mut extent = self.covered;
+        if extent.ends().is_none() {
+            let finite = values.iter().filter(|v| v.is_finite());
+            finite.for_each(|v| extent.include(*v));
         }
         Colours {
-            span: Span::settle(scale, self.axis.range, extent, 0.0),
+            span: Span::settle(Scale::Linear, None, extent, 0.0),
             map: self.map,
-            label: &self.axis.label,
+            label: &self.label,
         }
     }
 }
@@ -174,27 +144,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_are_white_at_zero() {
-        let scale = ColourScale::difference("e");
-        let colours = scale.settle(&[-1.0, 3.0, f64::NAN]);
-        assert_eq!(colours.fraction(0.0), Some(0.5));
-        assert_eq!(colours.fraction(-3.0), Some(0.0));
-    }
-
-    #[test]
     fn a_scale_can_be_shared() {
         let scale = ColourScale::field("u")
             .covering(&[0.0, 1.0])
             .covering(&[4.0]);
         assert_eq!(scale.settle(&[100.0]).fraction(4.0), Some(1.0));
-        assert_eq!(scale.range(0.0, 8.0).settle(&[]).fraction(4.0), Some(0.5));
-    }
-
-    #[test]
-    fn logarithmic_colours_ignore_zeros() {
-        let scale = ColourScale::error("e").log().covering(&[0.0, 1.0]);
-        let colours = scale.settle(&[0.0, 1e-4, 1.0]);
-        assert_eq!(colours.fraction(1e-2), Some(0.5));
-        assert_eq!(colours.fraction(0.0), None);
+        assert_eq!(scale.settle(&[100.0]).fraction(2.0), Some(0.5));
     }
 }

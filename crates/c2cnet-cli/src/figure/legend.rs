@@ -1,6 +1,5 @@
 //! What line is what, outside the axes so that it covers nothing.
 
-use super::colour::Rgb;
 use super::frame::{Area, Margins};
 use super::series::Look;
 use super::svg::{Svg, polyline};
@@ -17,17 +16,11 @@ pub enum Legend {
     Hidden,
 }
 
-/// A sample and its name.
+/// What a line looks like, and its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub label: String,
-    pub sample: Sample,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sample {
-    Series(Look),
-    Band(Rgb),
+    pub look: Look,
 }
 
 const SAMPLE: f64 = 26.0;
@@ -43,24 +36,11 @@ impl Entry {
 
     /// Draws the entry from `left` on, centred at height `y`.
     fn draw(&self, svg: &mut Svg, left: f64, y: f64) {
-        match self.sample {
-            Sample::Series(look) => {
-                if let Some(stroke) = look.stroke() {
-                    svg.stroke(&polyline(&[(left, y), (left + SAMPLE, y)]), stroke);
-                }
-                if let Some(marker) = look.marker {
-                    marker.draw(svg, vec![(left + 0.5 * SAMPLE, y)], look.colour);
-                }
-            }
-            Sample::Band(colour) => {
-                let swatch = Area {
-                    left,
-                    top: y - 4.5,
-                    width: SAMPLE,
-                    height: 9.0,
-                };
-                svg.fill(&swatch.path(), colour, super::lines::BAND_OPACITY, None);
-            }
+        if let Some(stroke) = self.look.stroke() {
+            svg.stroke(&polyline(&[(left, y), (left + SAMPLE, y)]), stroke);
+        }
+        if let Some(marker) = self.look.marker {
+            marker.draw(svg, vec![(left + 0.5 * SAMPLE, y)], self.look.colour);
         }
         let left = left + SAMPLE + SAMPLE_GAP;
         let baseline = y + 0.36 * text::TICK;

@@ -2,15 +2,13 @@
 
 use super::axis::{Axis, Extent};
 use super::colour::Rgb;
-use super::decimate::{self, Point};
+use super::decimate::Point;
 use super::frame::{Area, Frame};
-use super::legend::{Entry, Sample};
+use super::legend::Entry;
 use super::panel::{Panel, Plot, Points};
 use super::series::Series;
 use super::svg::{Stroke, Svg, polyline};
 use super::text::{self, Anchor, Text};
-
-pub(super) const BAND_OPACITY: f64 = 0.22;
 
 const REFERENCE: Stroke = Stroke {
     colour: Rgb(0x66, 0x66, 0x66),
@@ -18,37 +16,11 @@ const REFERENCE: Stroke = Stroke {
     dashes: &[4.0, 3.0],
 };
 
-/// Several series, bands behind them, and lines of reference.
+/// Several series and lines of reference.
 #[derive(Default)]
 pub struct Lines {
     series: Vec<Series>,
-    bands: Vec<Band>,
     references: Vec<Reference>,
-}
-
-/// The region between two curves over the same abscissae.
-#[derive(Clone, Debug)]
-pub struct Band {
-    label: String,
-    points: Vec<(f64, f64, f64)>,
-    colour: Option<Rgb>,
-}
-
-impl Band {
-    pub fn new(label: &str, x: &[f64], lower: &[f64], upper: &[f64]) -> Self {
-        let ends = lower.iter().copied().zip(upper.iter().copied());
-        let points = x.iter().copied().zip(ends);
-        Band {
-            label: label.to_owned(),
-            points: points.map(|(x, (a, b))| (x, a, b)).collect(),
-            colour: None,
-        }
-    }
-
-    pub fn colour(mut self, colour: Rgb) -> Self {
-        self.colour = Some(colour);
-        self
-    }
 }
 
 struct Reference {
@@ -65,19 +37,6 @@ enum Along {
 impl Panel<Lines> {
     pub fn series(mut self, series: Series) -> Self {
         self.plot.series.push(series);
-        self
-    }
-
-    /// Shades a band, in the colour of the series added last unless it has its
-    /// own.
-    pub fn band(mut self, mut band: Band) -> Self {
-        let order = self.plot.series.len().saturating_sub(1);
-        let colour = match self.plot.series.last() {
-            Some(series) => series.look(order).colour,
-            None => super::colour::OKABE_ITO[0],
-        };
-        band.colour.get_or_insert(colour);
-        self.plot.bands.push(band);
         self
     }
 
@@ -104,10 +63,7 @@ impl Points for Lines {}
 impl Plot for Lines {
     fn extent(&self, x: &Axis, y: &Axis) -> (Extent, Extent) {
         let (mut across, mut up) = (Extent::default(), Extent::default());
-        let of_series = self.series.iter().flat_map(|s| s.points.iter().copied());
-        let bands = self.bands.iter().flat_map(|band| &band.points);
-        let of_bands = bands.flat_map(|(x, a, b)| [(*x, *a), (*x, *b)]);
-        for (u, v) in of_series.chain(of_bands) {
+        for &(u, v) in self.series.iter().flat_map(|s| &s.points) {
             if x.shows(u) && y.shows(v) {
                 across.include(u);
                 up.include(v);
@@ -134,24 +90,14 @@ impl Plot for Lines {
     }
 
     fn legend(&self) -> Vec<Entry> {
-        let series = self.series.iter().enumerate().map(|(order, s)| Entry {
+        let entries = self.series.iter().enumerate().map(|(order, s)| Entry {
             label: s.label.clone(),
-            sample: Sample::Series(s.look(order)),
+            look: s.look(order),
         });
-        let bands = self.bands.iter().filter_map(|b| {
-            Some(Entry {
-                label: b.label.clone(),
-                sample: Sample::Band(b.colour?),
-            })
-        });
-        let entries = series.chain(bands);
         entries.filter(|e| !e.label.is_empty()).collect()
     }
 
     fn draw(&self, svg: &mut Svg, frame: &Frame) {
-        for band in &self.bands {
-            band.draw(svg, frame);
-        }
         for reference in &self.references {
             reference.draw_line(svg, frame);
         }
@@ -164,28 +110,6 @@ impl Plot for Lines {
         for reference in &self.references {
             reference.draw_label(svg, frame, &ink);
         }
-    }
-}
-
-impl Band {
-    fn draw(&self, svg: &mut Svg, frame: &Frame) {
-        let Some(colour) = self.colour else { return };
-        let corners: Vec<Option<(Point, Point)>> = self
-            .points
-            .iter()
-            .map(|(x, a, b)| Some((frame.point(*x, *a)?, frame.point(*x, *b)?)))
-            .collect();
-        let mut path = String::new();
-        for run in corners.split(Option::is_none).filter(|r| r.len() > 1) {
-            let (lower, upper): (Vec<Point>, Vec<Point>) = run.iter().flatten().copied().unzip();
-            let mut outline = decimate::curve(&lower);
-            outline.extend(decimate::curve(&upper).into_iter().rev());
-            path += &polyline(&outline);
-            path.push('z');
-        }
-        svg.clipped(frame.area, |svg| {
-            svg.fill(&path, colour, BAND_OPACITY, None);
-        });
     }
 }
 

@@ -16,8 +16,6 @@
 //! cannot be shown (not finite, or not positive on a logarithmic axis) are left
 //! out, and nothing in here fails on bad data.
 
-#![allow(dead_code, unused_imports)]
-
 mod arrows;
 mod axis;
 mod cloud;
@@ -43,19 +41,15 @@ mod triangles;
 #[cfg(test)]
 mod tests;
 
-pub use arrows::{Arrows, ROOM as ARROW_ROOM};
+pub use arrows::ROOM as ARROW_ROOM;
 pub use colour_scale::ColourScale;
-pub use heatmap::Heatmap;
 pub use legend::Legend;
-pub use lines::{Band, Lines};
 pub use overlay::Overlay;
 pub use panel::Panel;
 pub use png::png;
-pub use scatter::Scatter;
 pub use series::{Dash, Marker, Series};
 pub use svg::{Stroke, Svg, polyline};
 pub use text::{Anchor, Text};
-pub use triangles::Triangles;
 
 /// A title over rows of panels.
 pub struct Figure {

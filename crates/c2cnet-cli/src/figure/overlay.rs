@@ -33,7 +33,7 @@ impl Overlay {
                 for line in lines {
                     let line: Vec<Point> = line.iter().filter_map(at).collect();
                     svg.stroke(&polyline(&line), Stroke::solid(WHITE, 1.1));
-                    svg.fill(&head(&line), WHITE, 1.0, None);
+                    svg.fill(&head(&line), WHITE, None);
                 }
             }
             Overlay::Dots(places) => {

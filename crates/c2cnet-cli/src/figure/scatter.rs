@@ -5,13 +5,15 @@ use super::cloud::{self, Cloud};
 use super::colour_scale::{ColourScale, Colours};
 use super::decimate::{self, Point};
 use super::frame::Frame;
-use super::panel::{Coloured, Panel, Plot, Points};
+use super::panel::{Coloured, Plot, Points};
 use super::svg::{Stroke, Svg, dots};
+
+/// Of the discs, in pixels.
+const RADIUS: f64 = 2.5;
 
 /// A disc for every point. Larger values lie on top.
 pub struct Scatter {
     cloud: Cloud,
-    radius: f64,
 }
 
 impl Scatter {
@@ -19,16 +21,7 @@ impl Scatter {
         let points = x.iter().copied().zip(y.iter().copied());
         Scatter {
             cloud: Cloud::new(points.take(values.len()).collect(), values.to_vec()),
-            radius: 2.5,
         }
-    }
-}
-
-impl Panel<Scatter> {
-    /// The radius of the discs, 2.5 pixels unless set.
-    pub fn radius(mut self, pixels: f64) -> Self {
-        self.plot.radius = pixels;
-        self
     }
 }
 
@@ -74,7 +67,7 @@ impl Plot for Scatter {
         for group in seen.chunk_by(|a, b| a.1 == b.1) {
             let colour = cloud::colour(&colours, group[0].1);
             let path = dots(group.iter().map(|(p, _)| *p));
-            svg.stroke(&path, Stroke::solid(colour, 2.0 * self.radius));
+            svg.stroke(&path, Stroke::solid(colour, 2.0 * RADIUS));
         }
     }
 }

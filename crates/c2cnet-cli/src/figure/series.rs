@@ -220,7 +220,7 @@ impl Marker {
         }
         let path: String = apart.into_iter().map(|(p, ())| self.path(p)).collect();
         let white = Stroke::solid(Rgb(255, 255, 255), 0.6);
-        svg.fill(&path, colour, 1.0, Some(white));
+        svg.fill(&path, colour, Some(white));
     }
 
     fn path(self, (x, y): Point) -> String {

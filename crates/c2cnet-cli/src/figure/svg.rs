@@ -60,14 +60,11 @@ impl Svg {
     }
 
     /// Fills a path; a stroke may outline it.
-    pub fn fill(&mut self, path: &str, fill: Rgb, opacity: f64, outline: Option<Stroke>) {
+    pub fn fill(&mut self, path: &str, fill: Rgb, outline: Option<Stroke>) {
         if path.is_empty() {
             return;
         }
         let _ = write!(self.0, "<path d=\"{path}\" fill=\"{fill}\"");
-        if opacity < 1.0 {
-            let _ = write!(self.0, " fill-opacity=\"{}\"", Coordinate(opacity));
-        }
         if let Some(Stroke { colour, width, .. }) = outline {
             let width = Coordinate(width);
             let _ = write!(self.0, " stroke=\"{colour}\" stroke-width=\"{width}\"");

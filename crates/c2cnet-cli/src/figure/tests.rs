@@ -62,7 +62,7 @@ fn figures_without_data_are_well_formed() {
         .panel(Panel::lines("x^{2}", "<u>").series(Series::line("&", &[], &[])))
         .panel(Panel::heatmap("x", "y", [0, 0], &[]))
         .panel(Panel::scatter("x", "y", &[], &[], &[]).log_x())
-        .panel(Panel::triangles("x", "y", &[], &[], &[]).edges());
+        .panel(Panel::triangles("x", "y", &[], &[], &[]));
     assert_well_formed(&empty.to_svg());
 }
 
@@ -72,7 +72,6 @@ fn data_that_cannot_be_shown_are_skipped() {
     for log in [false, true] {
         let mut lines = Panel::lines("x", "y")
             .series(Series::line_markers("a", &bad, &bad))
-            .band(Band::new("b", &bad, &bad, &bad))
             .horizontal(f64::NAN, "none")
             .vertical(0.0, "zero");
         let mut scatter = Panel::scatter("x", "y", &bad, &bad, &bad);
@@ -85,7 +84,7 @@ fn data_that_cannot_be_shown_are_skipped() {
         let figure = Figure::new("bad")
             .panel(lines)
             .panel(scatter)
-            .panel(Panel::heatmap("x", "y", [3, 3], &bad).colours(ColourScale::error("e").log()))
+            .panel(Panel::heatmap("x", "y", [3, 3], &bad).colours(ColourScale::error("e")))
             .panel(Panel::triangles("x", "y", &nodes, &triangles, &bad[1..]));
         assert_well_formed(&figure.to_svg());
     }
@@ -138,7 +137,6 @@ fn curves() -> Figure {
     let x = grid(400);
     let truth = map(&x, |x| (6.3 * x).sin() * (-x).exp());
     let model = map(&x, |x| (6.3 * x + 0.1).sin() * (-x).exp());
-    let (lower, upper) = (map(&model, |u| u - 0.12), map(&model, |u| u + 0.12));
     let n: Vec<f64> = (2..11).map(|k| 2f64.powi(k)).collect();
     let noisy = grid(50_000);
     let noise = map(&noisy, |x| {
@@ -167,7 +165,6 @@ fn curves() -> Figure {
                 .title("Sample 3 of the test set")
                 .series(Series::line("truth", &x, &truth).colour(colour::BLACK))
                 .series(Series::dashed("prediction", &x, &model))
-                .band(Band::new("± 2 standard deviations", &x, &lower, &upper))
                 .vertical(0.62, "shock")
                 .horizontal(0.0, ""),
         )
@@ -232,7 +229,6 @@ fn fields() -> Figure {
         .row([
             panel(&truth, "Truth").colours(u.clone()),
             panel(&model, "Prediction").colours(u),
-            panel(&signed, "Difference").colours(ColourScale::difference("u − û")),
             panel(&error, "Absolute error").colours(ColourScale::error("|u − û|")),
         ])
         .panel_size(230.0, 210.0)
@@ -240,8 +236,7 @@ fn fields() -> Figure {
         .panel(
             Panel::triangles("x", "y", &nodes, &triangles, &values)
                 .title("On a mesh")
-                .colours(ColourScale::field("temperature"))
-                .edges(),
+                .colours(ColourScale::field("temperature")),
         )
         .panel(
             Panel::scatter("x_{1}", "x_{2}", &px, &py, &phase)
@@ -250,16 +245,16 @@ fn fields() -> Figure {
                 .colours(ColourScale::field("time")),
         )
         .panel(
-            panel(&error, "Logarithmic colours")
+            panel(&error, "Free aspect")
                 .free_aspect()
-                .colours(ColourScale::error("|u − û|").log().range(1e-7, 1e-3)),
+                .colours(ColourScale::error("|u − û|")),
         )
         .panel(
             Panel::heatmap("x", "y", [n, n], &signed)
                 .extent([0.0, 4.0], [0.0, 1.0])
                 .equal_aspect()
                 .title("A flat domain")
-                .colours(ColourScale::difference("u − û")),
+                .colours(ColourScale::field("u − û")),
         )
 }
 

@@ -1,15 +1,12 @@
 //! A field on a triangle mesh.
 
-use std::collections::BTreeSet;
-
 use super::axis::{Axis, Extent};
-use super::colour::Rgb;
 use super::colour_scale::{ColourScale, Colours};
 use super::decimate::Point;
 use super::frame::Frame;
-use super::panel::{Coloured, Panel, Plot};
+use super::panel::{Coloured, Plot};
 use super::raster::Raster;
-use super::svg::{Stroke, Svg, polyline};
+use super::svg::Svg;
 
 /// Nodal values, interpolated linearly in every triangle.
 pub struct Triangles {
@@ -17,14 +14,10 @@ pub struct Triangles {
     triangles: Vec<[usize; 3]>,
     values: Vec<f64>,
     scale: ColourScale,
-    edges: bool,
 }
 
 /// Pixels of the picture for each pixel of the drawing, for sharp print.
 const OVERSAMPLING: f64 = 2.0;
-
-/// Edges shorter than this, on average, would hide the field they lie on.
-const SHORTEST_EDGE: f64 = 2.5;
 
 impl Triangles {
     pub(super) fn new(nodes: &[[f64; 2]], triangles: &[[usize; 3]], values: &[f64]) -> Self {
@@ -39,7 +32,6 @@ impl Triangles {
             triangles: triangles.iter().filter(known).copied().collect(),
             values: values.to_vec(),
             scale: ColourScale::field(""),
-            edges: false,
         }
     }
 
@@ -63,23 +55,6 @@ impl Triangles {
             }
         }
         raster
-    }
-
-    fn edge_path(&self, frame: &Frame) -> Option<String> {
-        let mut edges = BTreeSet::new();
-        for [a, b, c] in &self.triangles {
-            for (p, q) in [(a, b), (b, c), (c, a)] {
-                edges.insert((*p.min(q), *p.max(q)));
-            }
-        }
-        let at = |k: usize| frame.point(self.nodes[k][0], self.nodes[k][1]);
-        let segments: Vec<[Point; 2]> = edges
-            .into_iter()
-            .filter_map(|(p, q)| Some([at(p)?, at(q)?]))
-            .collect();
-        let length = |[p, q]: &[Point; 2]| (p.0 - q.0).hypot(p.1 - q.1);
-        let mean = segments.iter().map(length).sum::<f64>() / segments.len() as f64;
-        (mean >= SHORTEST_EDGE).then(|| segments.iter().map(|s| polyline(s)).collect())
     }
 }
 
@@ -112,15 +87,6 @@ fn fill(raster: &mut Raster, [a, b, c]: [Point; 3], v: [f64; 3], colours: &Colou
     }
 }
 
-impl Panel<Triangles> {
-    /// Draws the edges of the mesh, unless it is too fine for them to be told
-    /// apart.
-    pub fn edges(mut self) -> Self {
-        self.plot.edges = true;
-        self
-    }
-}
-
 impl Coloured for Triangles {
     fn scale_mut(&mut self) -> &mut ColourScale {
         &mut self.scale
@@ -145,9 +111,5 @@ impl Plot for Triangles {
         let colours = self.scale.settle(&self.values);
         let picture = self.raster(frame, &colours).data_uri(colours.map);
         svg.image(frame.area, &picture);
-        if let Some(path) = self.edge_path(frame).filter(|_| self.edges) {
-            let hairline = Stroke::solid(Rgb(0x20, 0x20, 0x20), 0.35);
-            svg.clipped(frame.area, |svg| svg.stroke(&path, hairline));
-        }
     }
 }

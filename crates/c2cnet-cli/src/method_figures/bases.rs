@@ -1,11 +1,10 @@
 //! One-dimensional bases, function by function.
 
-use super::picture;
+use super::{basis, picture};
 use crate::figure::{Dash, Figure, Panel, Series};
-use crate::report::schema::Picture;
-use c2cnet::basis::{BasisSpec, BuildContext};
-use c2cnet::data::{Bounds, Points};
-use c2cnet::{Error, Result};
+use crate::run_files::Picture;
+use c2cnet::Result;
+use c2cnet::data::Points;
 use serde_json::{Value, json};
 
 pub fn figure() -> Result<(Picture, String)> {
@@ -55,15 +54,8 @@ pub fn figure() -> Result<(Picture, String)> {
     Ok((picture, figure.to_svg()))
 }
 
-fn panel(title: &str, spec: Value) -> Result<Panel> {
-    let spec: BasisSpec = serde_json::from_value(spec)
-        .map_err(|e| Error::Config(format!("the basis of panel {title:?}: {e}")))?;
-    let basis = spec.build(BuildContext {
-        domain: &Bounds::unit(1),
-        points: None,
-        values: None,
-        triangles: None,
-    })?;
+fn panel(title: &str, settings: Value) -> Result<Panel> {
+    let basis = basis(settings)?;
     let points = Points::linspace(0.0, 1.0, 241);
     let values = basis.evaluate(&points)?.to_dense();
     let mut panel = Panel::lines("x", "").title(title);

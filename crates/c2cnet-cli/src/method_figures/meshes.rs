@@ -3,7 +3,7 @@
 use super::picture;
 use crate::figure::colour::{BLUE, GREEN, Rgb, VERMILLION};
 use crate::figure::{Dash, Figure, Panel, Series};
-use crate::report::schema::Picture;
+use crate::run_files::Picture;
 use c2cnet::basis::{Basis, BuildContext, Degree, FiniteElements, FiniteElementsSpec, MeshSpec};
 use c2cnet::data::{Bounds, Dataset, Points};
 use c2cnet::domain::{Polygon, TriangleMesh};

@@ -6,9 +6,13 @@ mod schedules;
 mod stokes_flow;
 mod workflow;
 
-use crate::report::schema::Picture;
-use c2cnet::Result;
+use crate::run_files::{Files, Picture};
+use c2cnet::basis::{Basis, BasisSpec, BuildContext};
+use c2cnet::data::Bounds;
+use c2cnet::{Error, Result};
+use serde_json::Value;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Draws all of them into the experiment's folder `out`.
 ///
@@ -24,8 +28,23 @@ pub fn methods(out: &Path) -> Result<Vec<Picture>> {
         meshes::darcy_lshape()?,
         stokes_flow::figure()?,
     ];
-    let write = |(picture, svg): (Picture, String)| picture.write(out, &svg);
+    let write = |(picture, svg): (Picture, String)| {
+        let files = Files::write(out, &picture.id, &svg)?;
+        Ok(Picture { files, ..picture })
+    };
     figures.into_iter().map(write).collect()
+}
+
+/// A basis on the unit interval; its settings are part of the program.
+fn basis(settings: Value) -> Result<Arc<dyn Basis>> {
+    let spec: BasisSpec = serde_json::from_value(settings)
+        .map_err(|e| Error::Config(format!("the basis of a figure: {e}")))?;
+    spec.build(BuildContext {
+        domain: &Bounds::unit(1),
+        points: None,
+        values: None,
+        triangles: None,
+    })
 }
 
 /// What stands around a drawing.
@@ -61,13 +80,13 @@ mod tests {
             ]
         );
         for figure in &figures {
-            let svg = std::fs::read_to_string(folder.path().join(&figure.svg)).unwrap();
+            let svg = std::fs::read_to_string(folder.path().join(&figure.files.svg)).unwrap();
             assert!(
                 svg.starts_with("<svg") && !svg.contains("NaN"),
                 "{}",
                 figure.id
             );
-            let png = folder.path().join(figure.png.as_ref().unwrap());
+            let png = folder.path().join(figure.files.png.as_ref().unwrap());
             assert!(std::fs::read(png).unwrap().starts_with(b"\x89PNG"));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::picture;
 use crate::figure::{Dash, Figure, Panel, Series};
-use crate::report::schema::Picture;
+use crate::run_files::Picture;
 use c2cnet::map::mlp::Schedule;
 
 pub fn figure() -> (Picture, String) {

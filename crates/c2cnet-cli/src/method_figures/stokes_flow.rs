@@ -2,7 +2,7 @@
 
 use super::picture;
 use crate::figure::{ColourScale, Figure, Overlay, Panel};
-use crate::report::schema::Picture;
+use crate::run_files::Picture;
 use c2cnet::{Error, Result};
 use c2cnet_problems::stokes::{Flow, Obstacle, Shape, flow};
 use c2cnet_problems::{StokesInverse, sample_stream};

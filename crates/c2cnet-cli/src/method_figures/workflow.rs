@@ -2,13 +2,12 @@
 //!
 //! Curves, bases and coefficients are those of a sample of 1D Darcy flow; only the network is a sign.
 
-use super::picture;
+use super::{basis, picture};
 use crate::figure::colour::{BLUE, GREEN, OKABE_ITO, Rgb, VERMILLION};
 use crate::figure::{Anchor, Stroke, Svg, Text, polyline};
-use crate::report::schema::Picture;
+use crate::run_files::Picture;
 use c2cnet::Result;
-use c2cnet::basis::{BasisSpec, BuildContext};
-use c2cnet::data::{Bounds, Points};
+use c2cnet::data::Points;
 use c2cnet::encode::{Regularisation, encode_sample};
 use c2cnet_problems::{Darcy1d, Problem, Unwatched};
 use faer::Mat;
@@ -118,16 +117,9 @@ impl Sample {
 
 /// The functions of a basis at the points, and the coefficients of the values.
 fn encode(seed: u64, points: &Points, values: &[f64]) -> Result<(Mat<f64>, Vec<f64>)> {
-    let spec =
+    let settings =
         json!({"family": "random-features", "functions": 24, "partitions": [6], "seed": seed});
-    let spec: BasisSpec =
-        serde_json::from_value(spec).expect("the settings are part of the program");
-    let basis = spec.build(BuildContext {
-        domain: &Bounds::unit(1),
-        points: None,
-        values: None,
-        triangles: None,
-    })?;
+    let basis = basis(settings)?;
     let design = basis.evaluate(points)?.to_dense();
     let ridge = Regularisation::Ridge { lambda: 1e-4 };
     let coefficients = encode_sample(design.as_ref(), values, ridge)?;
@@ -197,7 +189,7 @@ impl Box {
             path += &polyline(&corners.map(|(x, v)| self.place(x, v, range)));
             path.push('z');
         }
-        svg.fill(&path, colour, 1.0, None);
+        svg.fill(&path, colour, None);
         let axis = [0.0, 1.0].map(|x| self.place(x, 0.0, range));
         svg.stroke(&polyline(&axis), Stroke::solid(INK, 1.0));
     }
@@ -218,7 +210,7 @@ fn range(values: &[f64]) -> [f64; 2] {
 
 fn block(svg: &mut Svg, part: &Box, colour: Rgb) {
     let rim = Stroke::solid(Rgb(0xb8, 0xc0, 0xc8), 1.0);
-    svg.fill(&part.outline(), colour, 1.0, Some(rim));
+    svg.fill(&part.outline(), colour, Some(rim));
 }
 
 fn arrow(svg: &mut Svg, from: f64, to: f64) {
@@ -228,7 +220,7 @@ fn arrow(svg: &mut Svg, from: f64, to: f64) {
         Stroke::solid(INK, 1.6),
     );
     let tip = polyline(&[(to, y), (to - 8.0, y - 4.5), (to - 8.0, y + 4.5)]) + "z";
-    svg.fill(&tip, INK, 1.0, None);
+    svg.fill(&tip, INK, None);
 }
 
 /// A fully connected network.

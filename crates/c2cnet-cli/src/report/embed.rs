@@ -1,9 +1,9 @@
 //! Figures, galleries and curves, all inside the page.
 
-use super::read::{Readable, read_beside};
-use super::schema::{Curve, Gallery, Picture};
+use super::read::read_beside;
 use super::table::{caption, label};
 use super::{escape_json, format};
+use crate::run_files::{Curve, Gallery, Picture, Readable};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::{Compression, write::GzEncoder};
@@ -19,7 +19,7 @@ pub fn picture(folder: &Path, picture: &Picture) -> Markup {
     html! {
         figure.block {
             figcaption { h4 { (picture.title) (label(picture.label.as_deref())) } }
-            @match read_svg(folder, &picture.svg) {
+            @match read_svg(folder, &picture.files.svg) {
                 Ok(svg) => button.plate type="button" data-zoom aria-label={ "Enlarge: " (picture.title) } {
                     img src=(data_uri(&svg)) alt=(picture.title) decoding="async"
                         width=[size(&svg).map(|s| s[0])] height=[size(&svg).map(|s| s[1])];

@@ -1,9 +1,8 @@
 //! The section of one experiment.
 
-use super::read::Readable;
-use super::schema::{Check, Experiment};
 use super::table::label;
 use super::{embed, format, table};
+use crate::run_files::{Check, Experiment, Readable};
 use maud::{Markup, html};
 use std::path::Path;
 
@@ -43,11 +42,11 @@ fn done(folder: &Path, name: &str, e: &Experiment) -> Markup {
             @for paragraph in e.about.split("\n\n").filter(|p| !p.trim().is_empty()) {
                 p { (paragraph.trim()) }
             }
-            @for t in &e.tables { (table::of_experiment(t)) }
-            @for (k, c) in e.curves.iter().enumerate() { (embed::curve(&id("curve", k), c)) }
-            @for p in &e.figures { (embed::picture(folder, p)) }
-            @for (k, g) in e.galleries.iter().enumerate() { (embed::gallery(folder, &id("gallery", k), g)) }
-            (checks(&e.checks))
+            @for t in &e.found.tables { (table::of_experiment(t)) }
+            @for (k, c) in e.found.curves.iter().enumerate() { (embed::curve(&id("curve", k), c)) }
+            @for p in &e.found.figures { (embed::picture(folder, p)) }
+            @for (k, g) in e.found.galleries.iter().enumerate() { (embed::gallery(folder, &id("gallery", k), g)) }
+            (checks(&e.found.checks))
             @if !e.differs.is_empty() {
                 h3 { "What differs from the paper, and why" }
                 ul { @for d in &e.differs { li { (d) } } }

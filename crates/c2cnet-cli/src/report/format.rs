@@ -1,6 +1,6 @@
 //! Numbers as a reader wants them, alike on the page and in RESULTS.md.
 
-use super::schema::Kind;
+use crate::run_files::Kind;
 use serde_json::Value;
 
 /// What stands where there is no number.

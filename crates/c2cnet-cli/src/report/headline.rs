@@ -1,9 +1,9 @@
 //! Every problem in one line: ours beside the paper's.
 
-use super::format::{self, error, number, seconds};
+use super::format::{self, error, integer, number, seconds};
 use super::read::Run;
-use super::schema::Headline;
 use super::table::{Cell, Head, sortable};
+use crate::run_files::Headline;
 use maud::{Markup, html};
 
 /// A row of the headline table and the experiment it comes from.
@@ -18,7 +18,7 @@ pub fn lines(run: &Run) -> Vec<Line<'_>> {
         .iter()
         .filter_map(|(name, e)| Some((name, e.as_ref().ok()?)))
         .flat_map(|(name, e)| {
-            e.headline.iter().map(move |row| Line {
+            e.found.headline.iter().map(move |row| Line {
                 experiment: name,
                 row,
             })
@@ -56,6 +56,8 @@ fn table(lines: &[Line<'_>]) -> Markup {
         Head::number("mean"),
         Head::number("rms"),
         Head::number("seconds"),
+        Head::number("MSE"),
+        Head::number("parameters"),
     ];
     let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();
     html! {
@@ -66,8 +68,8 @@ fn table(lines: &[Line<'_>]) -> Markup {
                 "The floor is the smallest RL2E that the output basis allows; withheld is the RL2E at "
                 "output points that no fit saw; linear and mean are the RL2E of a linear map and of "
                 "predicting the training mean; rms is the size of the outputs. Seconds are encoding and "
-                "training. Below rms and seconds, in grey, are the paper’s (on an RTX 4090). Click a column to "
-                "sort by it."
+                "training; parameters are the numbers that the map has learned. Below rms, seconds, MSE and parameters, "
+                "in grey, are the paper’s (on an RTX 4090). Click a column to sort by it."
             }
         }
     }
@@ -96,6 +98,8 @@ fn cells(line: &Line<'_>) -> Vec<Cell> {
     cells.extend(plain.map(|v| Cell::number(v, error)));
     cells.push(Cell::pair(row.rms, row.paper_rms, number));
     cells.push(Cell::pair(row.seconds, row.paper_seconds, seconds));
+    cells.push(Cell::pair(row.mse, row.paper_mse, error));
+    cells.push(Cell::pair(row.parameters, row.paper_parameters, integer));
     cells
 }
 

@@ -16,7 +16,6 @@ mod page;
 mod paper;
 mod read;
 mod results;
-pub mod schema;
 mod summary;
 mod table;
 

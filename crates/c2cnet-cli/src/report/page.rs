@@ -2,8 +2,8 @@
 
 use super::headline::{self, Line, ratio};
 use super::read::Run;
-use super::schema::{Hardware, RunInfo};
 use super::{experiment, format, summary};
+use crate::run_files::{Hardware, RunInfo};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("assets/report.css");
@@ -107,7 +107,7 @@ fn facts(info: &RunInfo) -> Markup {
         p.facts {
             @if info.quick { span.badge { "quick run: small sizes, not for comparison with the paper" } }
             @if !info.date.is_empty() { span { (info.date) } }
-            @if !info.hardware.cpu.is_empty() { span { (machine(&info.hardware)) } }
+            @if !machine(&info.hardware).is_empty() { span { (machine(&info.hardware)) } }
             @if !info.hardware.os.is_empty() { span { (info.hardware.os) } }
             @if !info.version.is_empty() { span { "c2cnet " (info.version) } }
         }
@@ -116,14 +116,13 @@ fn facts(info: &RunInfo) -> Markup {
 
 /// The machine in a few words.
 pub fn machine(hardware: &Hardware) -> String {
-    let mut text = hardware.cpu.clone();
-    if let Some(cores) = hardware.cores {
-        text += &format!(", {}", crate::output::counted(cores as usize, "core"));
-    }
-    if let Some(memory) = hardware.memory_gib {
-        text += &format!(", {memory:.0} GiB");
-    }
-    text
+    let cores = hardware.cores.map(|n| crate::output::counted(n, "core"));
+    let memory = hardware.memory_gib.map(|n| format!("{n:.0} GiB"));
+    let known: Vec<String> = [hardware.cpu.clone(), cores, memory]
+        .into_iter()
+        .flatten()
+        .collect();
+    known.join(", ")
 }
 
 /// The few numbers to remember.
@@ -137,7 +136,7 @@ fn tiles(run: &Run, lines: &[Line<'_>]) -> Markup {
     let under = ratios.iter().filter(|r| **r <= 1.0).count();
     let checks: Vec<bool> = run
         .done()
-        .flat_map(|e| e.checks.iter().map(|c| c.passed))
+        .flat_map(|e| e.found.checks.iter().map(|c| c.passed))
         .collect();
     let held = checks.iter().filter(|c| **c).count();
     let total: f64 = run.done().filter_map(|e| e.seconds).sum();

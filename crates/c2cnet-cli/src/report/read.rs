@@ -1,14 +1,10 @@
 //! Reads a run folder, whatever state it is in.
 
-use super::schema::{Experiment, FORMAT, Peer, RunInfo};
+use crate::run_files::{self, Experiment, Peer, Readable, RunInfo};
 use c2cnet::{Error, Result};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
-
-/// Something read, or the reason why it could not be.
-pub type Readable<T> = std::result::Result<T, String>;
 
 /// All that a run folder says.
 pub struct Run {
@@ -31,7 +27,7 @@ impl Run {
     /// If `folder` cannot be listed, or is not the folder of a run.
     pub fn read(folder: &Path) -> Result<Run> {
         let names = names(folder).map_err(|e| Error::io(folder, e))?;
-        let info = read_json(&folder.join("run.json"));
+        let info = run_files::read(&folder.join("run.json"));
         let mut experiments: Vec<(String, Readable<Experiment>)> = names
             .iter()
             .filter(|name| is_experiment(&folder.join(name), name))
@@ -62,7 +58,7 @@ impl Run {
             if !name.ends_with(".json") {
                 continue;
             }
-            match read_json(&folder.join(&name)) {
+            match run_files::read(&folder.join(&name)) {
                 Ok(peer) => self.peers.push(peer),
                 Err(reason) => self.damaged_peers.push((format!("peers/{name}"), reason)),
             }
@@ -95,29 +91,28 @@ fn read_experiment(folder: &Path) -> Readable<Experiment> {
     if !file.exists() {
         return Err("there is no result.json: the experiment was not finished".into());
     }
-    read_json(&file)
+    let mut experiment = run_files::read(&file)?;
+    complete_headline(&mut experiment);
+    Ok(experiment)
 }
 
-/// Reads a file of this format's version.
-fn read_json<T: DeserializeOwned>(path: &Path) -> Readable<T> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let text = fs::read_to_string(path).map_err(|e| match e.kind() {
-        io::ErrorKind::NotFound => format!("there is no {name}"),
-        _ => format!("{name} cannot be read: {e}"),
-    })?;
-    let value: Value =
-        serde_json::from_str(&text).map_err(|e| format!("{name} is damaged: {e}"))?;
-    match value.get("format").and_then(Value::as_u64) {
-        Some(FORMAT) => {}
-        Some(other) => {
-            return Err(format!(
-                "{name} has format {other}, and this c2cnet reads format {FORMAT}: \
-                 use the version that wrote it, or run the experiment again"
-            ));
-        }
-        None => return Err(format!("{name} is damaged: it does not say its format")),
+/// Takes what earlier versions did not write into the headline from the row of a table about the same run.
+fn complete_headline(experiment: &mut Experiment) {
+    let found = &mut experiment.found;
+    for line in found.headline.iter_mut().filter(|l| l.run.is_empty()) {
+        let mut rows = found.tables.iter().flat_map(|t| &t.rows);
+        // The same run has the same error, to the last bit.
+        let same = |row: &&Map<String, Value>| {
+            line.rl2e.is_some() && row.get("rl2e").and_then(Value::as_f64) == line.rl2e
+        };
+        let Some(row) = rows.find(same) else { continue };
+        let text = |key: &str| row.get(key).and_then(Value::as_str).map(String::from);
+        let number = |key: &str| row.get(key).and_then(Value::as_f64);
+        line.run = text("method").unwrap_or_default();
+        line.architecture = line.architecture.take().or(text("architecture"));
+        line.parameters = line.parameters.or(number("parameters"));
+        line.mse = line.mse.or(number("mse"));
     }
-    serde_json::from_value(value).map_err(|e| format!("{name} is damaged: {e}"))
 }
 
 /// Reads a file that `result.json` names, from the folder of its experiment and nowhere else.

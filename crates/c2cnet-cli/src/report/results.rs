@@ -1,11 +1,11 @@
 //! `RESULTS.md`: the headline table and each experiment's main table.
 
 use super::experiment::title;
-use super::format::{self, cell, error, maybe, number, seconds};
+use super::format::{self, cell, error, integer, maybe, number, seconds};
 use super::headline::{self, Line, ratio};
 use super::page::machine;
 use super::read::Run;
-use super::schema::{Check, Experiment, Kind, Table};
+use crate::run_files::{Check, Column, Experiment, Findings, Kind, Table};
 use std::fmt::Write as _;
 
 /// The run as Markdown.
@@ -61,8 +61,12 @@ fn headline_table(lines: &[Line<'_>]) -> String {
         ("withheld", true),
         ("linear", true),
         ("mean", true),
+        ("MSE", true),
+        ("paper's", true),
         ("rms (paper's)", true),
         ("time", true),
+        ("paper's", true),
+        ("parameters", true),
         ("paper's", true),
     ]);
     for Line { row, .. } in lines {
@@ -70,18 +74,21 @@ fn headline_table(lines: &[Line<'_>]) -> String {
         cells.extend([row.rl2e, row.paper].map(|v| maybe(v, error)));
         cells.push(maybe(ratio(row), number));
         cells.extend([row.floor, row.withheld, row.linear, row.mean].map(|v| maybe(v, error)));
+        cells.extend([row.mse, row.paper_mse].map(|v| maybe(v, error)));
         cells.push(format!(
             "{} ({})",
             maybe(row.rms, number),
             maybe(row.paper_rms, number)
         ));
         cells.extend([row.seconds, row.paper_seconds].map(|v| maybe(v, seconds)));
+        cells.extend([row.parameters, row.paper_parameters].map(|v| maybe(v, integer)));
         rows.push(&cells);
     }
     let mut text = rows.0;
     text += "\nRL2E is the mean relative L2 error on test samples. The floor is the smallest RL2E that the output\n\
              basis allows, withheld the RL2E at output points that no fit saw, linear and mean the RL2E of a\n\
-             linear map and of the training mean. Time is encoding and training; the paper's is on an RTX 4090.\n";
+             linear map and of the training mean. Time is encoding and training; the paper's is on an RTX 4090.\n\
+             Parameters are the numbers that the map has learned.\n";
     for Line { row, .. } in lines.iter().filter(|l| !l.row.note.is_empty()) {
         let _ = write!(
             text,
@@ -101,18 +108,15 @@ fn summary(experiment: &Experiment) -> String {
         let time = maybe(experiment.seconds, seconds);
         let _ = writeln!(text, "{}, {time}.", code(&experiment.command));
     }
-    if let Some(table) = experiment.tables.first() {
+    let Findings { tables, checks, .. } = &experiment.found;
+    if let Some(table) = tables.first() {
         let _ = write!(text, "\n{}\n", main_table(table));
     }
-    if !experiment.checks.is_empty() {
-        let held = experiment.checks.iter().filter(|c| c.passed).count();
-        let _ = write!(
-            text,
-            "\nChecks that hold: {held} of {}.\n",
-            experiment.checks.len()
-        );
+    if !checks.is_empty() {
+        let held = checks.iter().filter(|c| c.passed).count();
+        let _ = write!(text, "\nChecks that hold: {held} of {}.\n", checks.len());
     }
-    for check in experiment.checks.iter().filter(|c| !c.passed) {
+    for check in checks.iter().filter(|c| !c.passed) {
         text += &failure(check);
     }
     text
@@ -126,7 +130,7 @@ fn main_table(table: &Table) -> String {
         .collect();
     let mut rows = Rows::new(&heads);
     for values in &table.rows {
-        let of_column = |c: &super::schema::Column| {
+        let of_column = |c: &Column| {
             let spread = values.get(&format!("{}_spread", c.key));
             cell(c.kind, values.get(&c.key), spread)
         };

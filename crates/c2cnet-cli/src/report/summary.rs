@@ -5,11 +5,11 @@ use super::format::{self, error, integer, seconds};
 use super::headline::{Line, title};
 use super::paper::{Errors, Paper};
 use super::read::Run;
-use super::schema::{Axis, Curve, Peer, Series};
 use super::table::{Cell, Head, label, sortable};
 use crate::output::counted;
+use crate::run_files::{Axis, Curve, Peer, Series};
 use maud::{Markup, html};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Columns of `tab:rl2e-summary`.
@@ -84,8 +84,14 @@ struct Repeated<'a> {
 fn repeated<'a>(run: &Run, paper: &'a Paper) -> Vec<Repeated<'a>> {
     let mut found = Vec::new();
     for experiment in run.done() {
-        let own = |problem: &str| experiment.headline.iter().any(|h| h.problem == problem);
-        for row in experiment.tables.iter().flat_map(|t| &t.rows) {
+        let own = |problem: &str| {
+            experiment
+                .found
+                .headline
+                .iter()
+                .any(|h| h.problem == problem)
+        };
+        for row in experiment.found.tables.iter().flat_map(|t| &t.rows) {
             let number = |key: &str| row.get(key).and_then(Value::as_f64);
             let method = row.get("method").and_then(Value::as_str);
             let (Some(rl2e), Some(printed)) = (number("rl2e"), number("paper_rl2e")) else {
@@ -112,22 +118,6 @@ fn repeated<'a>(run: &Run, paper: &'a Paper) -> Vec<Repeated<'a>> {
         }
     }
     found
-}
-
-/// The row of an experiment's table that says more of a line of the headline table.
-fn details<'a>(run: &'a Run, line: &Line<'_>) -> Option<&'a Map<String, Value>> {
-    let (_, experiment) = run.experiments.iter().find(|(n, _)| n == line.experiment)?;
-    let rows = experiment
-        .as_ref()
-        .ok()?
-        .tables
-        .iter()
-        .flat_map(|t| &t.rows);
-    // The same run has the same error, to the last bit.
-    let mut rows = rows.filter(|row| {
-        line.row.rl2e.is_some() && row.get("rl2e").and_then(Value::as_f64) == line.row.rl2e
-    });
-    rows.next()
 }
 
 /// `tab:rl2e-summary`: ours over the paper's in every cell.
@@ -199,7 +189,7 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
         }
     }
     let hardware = match &run.info {
-        Ok(info) if !info.hardware.cpu.is_empty() => super::page::machine(&info.hardware),
+        Ok(info) if info.hardware.cpu.is_some() => super::page::machine(&info.hardware),
         _ => "this machine".into(),
     };
     for problem in problems {
@@ -207,23 +197,19 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
         let name = known.map_or(problem, |r| &r.title);
         for line in lines.iter().filter(|l| l.row.problem == problem) {
             let row = line.row;
-            let more = details(run, line);
-            let text = |key: &str| more.and_then(|m| m.get(key)).and_then(Value::as_str);
-            let number = |key: &str| more.and_then(|m| m.get(key)).and_then(Value::as_f64);
-            let method = match text("method") {
-                Some(method) => format!("{method} ({})", row.method),
-                None => format!("c2cnet {}", row.method),
+            let method = match row.run.as_str() {
+                "" => format!("c2cnet {}", row.method),
+                run => format!("{run} ({})", row.method),
             };
-            let architecture = row.architecture.as_deref().or(text("architecture"));
             rows.push(vec![
                 Cell::text(name),
                 strong(&method),
                 Cell::text("here"),
                 Cell::number(row.seconds, seconds),
-                Cell::number(row.parameters.or(number("parameters")), integer),
+                Cell::number(row.parameters, integer),
                 Cell::number(row.rl2e, error),
-                Cell::number(row.mse.or(number("mse")), error),
-                Cell::text(architecture.unwrap_or("")),
+                Cell::number(row.mse, error),
+                Cell::text(row.architecture.as_deref().unwrap_or("")),
                 Cell::text(&hardware),
             ]);
         }
@@ -369,14 +355,8 @@ fn peer_curves(peers: &[Peer], lines: &[Line<'_>]) -> Vec<Curve> {
                 known.map_or(problem, |l| title(l.row))
             ),
             caption: "A dot is where c2cnet ends: encoding and training together.".into(),
-            x: Axis {
-                title: "seconds".into(),
-                log: true,
-            },
-            y: Axis {
-                title: "test RL2E".into(),
-                log: true,
-            },
+            x: Axis::log("seconds"),
+            y: Axis::log("test RL2E"),
             series,
             ..Curve::default()
         }

@@ -1,7 +1,7 @@
 //! Tables that a reader can sort.
 
 use super::format;
-use super::schema::{Column, Kind, Table};
+use crate::run_files::{Column, Kind, Table};
 use maud::{Markup, html};
 use serde_json::Value;
 

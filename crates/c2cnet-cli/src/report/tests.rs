@@ -49,7 +49,8 @@ fn everything() -> Value {
         "headline": [
             {"problem": "darcy2d", "title": "2D Darcy", "method": "auto", "rl2e": 1.2e-3,
              "paper": 6.47e-3, "floor": 2e-4, "withheld": 1.3e-3, "linear": 1.3e-2, "mean": 0.12,
-             "rms": 0.041, "paper_rms": 0.044, "seconds": 88.0, "paper_seconds": 202.0, "note": ""},
+             "rms": 0.041, "paper_rms": 0.044, "mse": 2.4e-9, "paper_mse": 8.68e-8, "seconds": 88.0,
+             "paper_seconds": 202.0, "parameters": 3145728, "paper_parameters": 492864, "note": ""},
             {"problem": "darcy2d", "title": "2D Darcy", "method": "RFM-C2C", "rl2e": 7.1e-3,
              "paper": 6.47e-3, "floor": null, "seconds": null, "paper_seconds": null, "note": "a|note"},
         ],
@@ -102,7 +103,8 @@ fn every_part_is_shown() {
             "tab:rl2e-summary",
             "tab:performance-summary",
             "1.00e-3 ± 1.00e-4",
-            "492,864",
+            "2.40e-9<span class=\"printed\">8.68e-8",
+            "3,145,728<span class=\"printed\">492,864",
             "BasisONet",
             "6.00e-3 ± 1.41e-3",
             "one-cycle, 2 seeds",
@@ -120,6 +122,7 @@ fn every_part_is_shown() {
         &[
             "`c2cnet reproduce --all` on 2026-11-15",
             "| 2D Darcy | auto | 1.20e-3 | 6.47e-3 | 0.185 | 2.00e-4 | 1.30e-3 |",
+            "| 2.40e-9 | 8.68e-8 | 0.0410 (0.0440) | 88 s | 202 s | 3,145,728 | 492,864 |",
             "| A\\|B | 1.00e-3 ± 1.00e-4 | 492,864 |\n| C | – | – |",
             "Checks that hold: 1 of 2.",
             "Does not hold: under the paper (1.10, bound 1.00). why",

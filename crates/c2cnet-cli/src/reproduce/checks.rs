@@ -1,9 +1,9 @@
 //! What must hold of the errors of an experiment. A check that fails is shown; nothing stops.
 
 use super::experiment::CheckSpec;
-use super::result::Check;
 use super::run::Record;
 use crate::output::error;
+use crate::run_files::Check;
 
 /// Rounding that an error may be under its floor.
 const ROUNDING: f64 = 1e-9;
@@ -22,8 +22,8 @@ pub fn floors(evaluated: &[(String, f64, f64)]) -> Option<Check> {
     Some(Check {
         what: "the prediction error is never under the floor".into(),
         passed: value >= 1.0 - ROUNDING,
-        value,
-        bound: 1.0,
+        value: Some(value),
+        bound: Some(1.0),
         detail: format!(
             "the smallest of {} ratios of error and floor: {}, RL2E {}, floor {}",
             evaluated.len(),
@@ -69,8 +69,8 @@ pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
     Some(Check {
         what: spec.what.clone(),
         passed,
-        value,
-        bound,
+        value: Some(value),
+        bound: Some(bound),
         detail,
     })
 }

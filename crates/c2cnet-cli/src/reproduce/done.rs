@@ -2,9 +2,8 @@
 
 use super::data;
 use super::experiment::Experiment;
-use super::result::FORMAT;
+use crate::run_files;
 use c2cnet::Result;
-use serde_json::Value;
 use std::path::Path;
 
 /// FNV-1a, which is the same on every machine and in every version.
@@ -32,7 +31,7 @@ impl std::fmt::Display for Hash {
 }
 
 /// Raised when the same settings would give another result.json.
-const RUNNER: &str = "1";
+const RUNNER: &str = "2";
 
 /// Of the resolved file, the data and the version of the program.
 pub fn fingerprint(experiment: &Experiment, config: &str) -> Result<String> {
@@ -48,9 +47,8 @@ pub fn fingerprint(experiment: &Experiment, config: &str) -> Result<String> {
 
 /// Whether `folder` holds a result with this fingerprint; a damaged one counts as none.
 pub fn found(folder: &Path, fingerprint: &str) -> bool {
-    let text = std::fs::read_to_string(folder.join("result.json")).unwrap_or_default();
-    let result: Value = serde_json::from_str(&text).unwrap_or_default();
-    result["format"] == FORMAT && result["fingerprint"] == fingerprint
+    let result = run_files::read::<run_files::Experiment>(&folder.join("result.json"));
+    result.is_ok_and(|result| result.fingerprint == fingerprint)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Experiments as they stand in TOML files.
 
 use super::derive::Reshape;
-use super::result::Axis;
+use crate::run_files::Axis;
 use c2cnet::operator::FitConfig;
 use c2cnet::{Error, Result};
 use serde::{Deserialize, Serialize};

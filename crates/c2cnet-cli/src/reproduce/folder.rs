@@ -1,11 +1,9 @@
 //! The run folder: where everything of a run is written.
 
-use super::result::{ExperimentResult, FORMAT, Figure, Files};
-use crate::report::schema::Picture;
+use crate::run_files::{self, Experiment, Files, Hardware, Picture, RunInfo};
 use crate::{interrupt, output_path};
 use c2cnet::Result;
 use c2cnet::operator::C2CNet;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -38,19 +36,13 @@ impl Folder {
     }
 
     /// The last file of an experiment: that it is there means that all is done.
-    pub fn write_result(&self, result: &ExperimentResult) -> Result<()> {
-        let text = format!("{:#}\n", json!(result));
-        output_path::write(&self.root.join("result.json"), &text)
+    pub fn write_result(&self, result: &Experiment) -> Result<()> {
+        run_files::write(&self.root.join("result.json"), result)
     }
 
     /// Writes a drawing under `id`, as SVG and as PNG.
     pub fn save_figure(&self, id: &str, svg: &str) -> Result<Files> {
-        let png = format!("figures/{id}.png");
-        output_path::write_figure(&self.root.join(&png), svg)?;
-        Ok(Files {
-            svg: self.save_drawing(id, svg)?,
-            png: Some(png),
-        })
+        Files::write(&self.root, id, svg)
     }
 
     /// Writes one of many drawings under `id`, as SVG alone.
@@ -61,19 +53,8 @@ impl Folder {
     }
 
     /// Draws the figures that explain the method.
-    pub fn save_method_figures(&self) -> Result<Vec<Figure>> {
-        let pictures = crate::method_figures::methods(&self.root)?;
-        let figure = |picture: Picture| Figure {
-            id: picture.id,
-            title: picture.title,
-            caption: picture.caption,
-            label: picture.label,
-            files: Files {
-                svg: picture.svg,
-                png: picture.png,
-            },
-        };
-        Ok(pictures.into_iter().map(figure).collect())
+    pub fn save_method_figures(&self) -> Result<Vec<Picture>> {
+        crate::method_figures::methods(&self.root)
     }
 
     pub fn save_model(&self, id: &str, model: &C2CNet) -> Result<()> {
@@ -84,20 +65,19 @@ impl Folder {
 
 /// Writes `run.json`: what ran, where and when.
 pub fn describe(run: &Path, quick: bool, command: &str) -> Result<()> {
-    let text = json!({
-        "format": FORMAT,
-        "version": env!("CARGO_PKG_VERSION"),
-        "date": today(),
-        "quick": quick,
-        "hardware": {
-            "cpu": cpu(),
-            "cores": std::thread::available_parallelism().map_or(1, usize::from),
-            "memory_gib": memory_gib(),
-            "os": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+    let info = RunInfo {
+        version: env!("CARGO_PKG_VERSION").into(),
+        date: today(),
+        quick,
+        hardware: Hardware {
+            cpu: cpu(),
+            cores: std::thread::available_parallelism().ok().map(usize::from),
+            memory_gib: memory_gib(),
+            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         },
-        "command": command,
-    });
-    output_path::write(&run.join("run.json"), &format!("{text:#}\n"))
+        command: command.into(),
+    };
+    run_files::write(&run.join("run.json"), &info)
 }
 
 /// The name of the processor, where the system tells it.

@@ -3,6 +3,8 @@
 //! A file is resolved as a table before it is read as an [`Experiment`]:
 //! - `quick = {...}`, wherever it stands, goes over the table that holds it if `--quick` is given, and is
 //!   dropped otherwise;
+//! - a run or variant with `parts = ["A", "B"]` is `[part.A]`, with `[part.B]` over it and what it says itself over
+//!   both: what several runs have in common is written once;
 //! - the settings of a fit are, later ones over earlier ones: the `recipe` named by the run
 //!   (`experiments/recipe/NAME.toml`), the file's `fit`, the run's own `fit`, and the number of `steps` of the run
 //!   or of the file, for networks with the paper's recipe.
@@ -125,15 +127,19 @@ impl Library {
 
     /// Gives every run and variant its whole settings, and drops those of other columns.
     fn resolve_fits(&self, table: &mut Table, choice: &Choice<'_>) -> Result<()> {
-        let base = match table.remove("fit") {
-            Some(Value::Table(fit)) => fit,
+        let mut taken = |key: &str| match table.remove(key) {
+            Some(Value::Table(taken)) => taken,
             _ => Table::new(),
         };
+        let (base, parts) = (taken("fit"), taken("part"));
         let steps = table.remove("steps");
         let resolve = |list: &mut Value| -> Result<()> {
             let Value::Array(entries) = list else {
                 return Ok(());
             };
+            for entry in entries.iter_mut().filter_map(Value::as_table_mut) {
+                put_together(entry, &parts)?;
+            }
             let wanted = |entry: &Value| {
                 let column = entry.get("column").and_then(Value::as_str);
                 column.is_none_or(|c| choice.columns.iter().any(|w| w.name() == c))
@@ -193,6 +199,30 @@ impl Library {
         entry.insert("fit".into(), fit);
         Ok(())
     }
+}
+
+/// Puts the parts that a run or variant names under what it says itself.
+fn put_together(entry: &mut Table, parts: &Table) -> Result<()> {
+    let Some(names) = entry.remove("parts") else {
+        return Ok(());
+    };
+    let names: Vec<String> = names
+        .try_into()
+        .map_err(|_| Error::Config("`parts` must be a list of names of parts".into()))?;
+    let mut whole = Table::new();
+    for name in names {
+        let Some(Value::Table(part)) = parts.get(&name) else {
+            let known: Vec<&str> = parts.keys().map(String::as_str).collect();
+            return Err(Error::Config(format!(
+                "there is no [part.{name}]; there are {}",
+                known.join(", ")
+            )));
+        };
+        merge(&mut whole, part.clone());
+    }
+    merge(&mut whole, std::mem::take(entry));
+    *entry = whole;
+    Ok(())
 }
 
 /// Puts the domain of a problem where a mesh says `polygon = "PROBLEM"`, or its mirror image where it says
@@ -308,6 +338,28 @@ mod tests {
         assert_eq!(steps(&choice(false, Some(Steps::Given(7)))), Some(7));
         assert_eq!(steps(&choice(true, None)), Some(20));
         assert!(steps(&choice(false, None)).unwrap() > 100);
+    }
+
+    #[test]
+    fn runs_are_put_together_from_parts() {
+        let text = r#"
+            [a]
+            fit = { withhold = 0.0, input.encoder = { method = "svd", cut = 0.1 } }
+            [b]
+            seeds = [0, 1]
+            fit.input.encoder = { method = "ridge" }
+        "#;
+        let parts: Table = text.parse().unwrap();
+        let put = |run: &str| {
+            let mut run: Table = run.parse().unwrap();
+            put_together(&mut run, &parts).map(|()| run)
+        };
+        let run = put("parts = ['a', 'b']\nseeds = [3]").unwrap();
+        let whole = "seeds = [3]\nfit = { withhold = 0.0, input.encoder = { method = 'ridge' } }";
+        assert_eq!(run, whole.parse().unwrap());
+        let error = put("parts = ['c']").unwrap_err().to_string();
+        assert!(error.contains("no [part.c]; there are a, b"), "{error}");
+        assert!(put("parts = 'a'").is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The paper's experiments, each from a TOML file to a folder of results.
 //!
 //! [`library`] reads the files as [`experiment`]s, [`data`] makes what they ask for, [`run`] fits and evaluates,
-//! the files named after a kind of experiment do what is special, [`figures`] draws, and [`result`] is what remains.
+//! the files named after a kind of experiment do what is special, [`figures`] draws, and [`run_files`] is what remains.
 
 mod checks;
 mod data;
@@ -14,19 +14,18 @@ mod geometry;
 pub mod library;
 mod mirror;
 mod obstacles;
-mod result;
 mod run;
 mod sweep;
 mod table;
 mod transfer;
 
 use crate::output::say;
+use crate::run_files;
 use c2cnet::data::Dataset;
 use data::Store;
 use experiment::Experiment;
 use folder::Folder;
 use library::{Choice, Library};
-use result::{ExperimentResult, FORMAT, Findings};
 use run::{Bench, Record};
 use std::path::Path;
 use std::sync::Arc;
@@ -75,7 +74,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         name,
         store: Store::new(Some(order.run), &experiment),
         folder,
-        findings: Findings::default(),
+        findings: run_files::Findings::default(),
         floors: Vec::new(),
     };
     let records = work(&mut bench, &experiment)?;
@@ -86,12 +85,13 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         bench.findings.checks.extend(checks);
     }
     let failed: Vec<_> = bench.findings.checks.iter().filter(|c| !c.passed).collect();
+    let number = |v: Option<f64>| crate::output::number(v.unwrap_or(f64::NAN));
     for check in &failed {
         say(format_args!(
             "  check failed: {} ({} against {}) {}",
             check.what,
-            crate::output::number(check.value),
-            crate::output::number(check.bound),
+            number(check.value),
+            number(check.bound),
             check.detail
         ))?;
     }
@@ -99,17 +99,16 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         failed: failed.len(),
     };
     let seconds = clock.elapsed().as_secs_f64();
-    bench.folder.write_result(&ExperimentResult {
-        format: FORMAT,
+    bench.folder.write_result(&run_files::Experiment {
         name: name.into(),
-        label: experiment.label.clone(),
+        label: Some(experiment.label.clone()),
         title: experiment.title.clone(),
         about: experiment.about.trim().into(),
         differs: experiment.differs.clone(),
         fingerprint,
         quick: order.choice.quick,
         date: folder::today(),
-        seconds,
+        seconds: Some(seconds),
         version: env!("CARGO_PKG_VERSION").into(),
         command: order.command.into(),
         found: bench.findings,

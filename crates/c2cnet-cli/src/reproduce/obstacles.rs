@@ -3,9 +3,9 @@
 use super::experiment::ObstaclesSpec;
 use super::figures::obstacles as figures;
 use super::geometry::{Grid, Recovery, compare};
-use super::result::{Column, Kind, Table};
 use super::run::{Bench, Record};
 use crate::output::{error, say};
+use crate::run_files::{Column, Kind, Table};
 use c2cnet::data::{Dataset, Field};
 use c2cnet::encode::EncoderSpec;
 use c2cnet::metrics::mean;

@@ -3,10 +3,10 @@
 use super::data::Store;
 use super::experiment::RunSpec;
 use super::folder::Folder;
-use super::result::Findings;
 use crate::interrupt;
 use crate::output::{counted, error, say};
 use crate::progress::Progress;
+use crate::run_files::Findings;
 use c2cnet::Result;
 use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;

@@ -2,9 +2,9 @@
 
 use super::experiment::{SweepSpec, Variant};
 use super::figures::draw_curve;
-use super::result::{Axis, Column, Curve, Files, Kind, Series, Table};
 use super::run::{Bench, Fitted};
 use crate::output::{error, say};
+use crate::run_files::{Axis, Column, Curve, Kind, Series, Table};
 use crate::settings::merge;
 use c2cnet::data::Dataset;
 use c2cnet::encode::{Encoder, Spectrum};
@@ -43,30 +43,23 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
             ))?;
             points.push(point(spec, value, &fitted, &data)?);
         }
-        let series = |name: &str, of: &dyn Fn(&Point) -> f64, dashed| Series {
-            name: match spec.variants.len() {
+        let series = |name: &str, x: fn(&Point) -> f64, y: fn(&Point) -> f64| {
+            let name = match spec.variants.len() {
                 1 => name.to_string(),
                 _ => format!("{}, {name}", variant.name),
-            },
-            x: points.iter().map(|p| p.x).collect(),
-            y: points.iter().map(of).collect(),
-            dashed,
+            };
+            let (x, y) = (points.iter().map(x), points.iter().map(y));
+            Series::new(name, x.collect(), y.collect())
         };
-        errors.push(series("test", &|p| p.test, false));
+        errors.push(series("test", |p| p.x, |p| p.test));
         if spec.gap.is_some() {
-            errors.push(series("training", &|p| p.train, true));
-            let mut gap = series("gap", &|p| p.test - p.train, false);
-            gap.x = points.iter().map(|p| p.amplification).collect();
-            gaps.push(gap);
+            errors.push(series("training", |p| p.x, |p| p.train).dashed());
+            gaps.push(series("gap", |p| p.amplification, |p| p.test - p.train));
         } else {
-            errors.push(series("floor", &|p| p.floor, true));
+            errors.push(series("floor", |p| p.x, |p| p.floor).dashed());
         }
         rows.extend(points.iter().map(|p| row(variant, p)));
     }
-    let axis = |title: &str| Axis {
-        title: title.into(),
-        log: true,
-    };
     draw_curve(
         bench,
         Curve {
@@ -75,9 +68,9 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
             caption: spec.caption.clone(),
             label: spec.label.clone(),
             x: spec.x.clone(),
-            y: axis("RL2E"),
+            y: Axis::log("RL2E"),
             series: errors,
-            files: Files::default(),
+            ..Curve::default()
         },
     )?;
     if let Some(gap) = &spec.gap {
@@ -88,10 +81,10 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
                 title: gap.title.clone(),
                 caption: gap.caption.clone(),
                 label: gap.label.clone(),
-                x: axis("amplification of the encoder, at most 1/σ_{cut}"),
-                y: axis("test RL2E - training RL2E"),
+                x: Axis::log("amplification of the encoder, at most 1/σ_{cut}"),
+                y: Axis::log("test RL2E - training RL2E"),
                 series: gaps,
-                files: Files::default(),
+                ..Curve::default()
             },
         )?;
     }

@@ -1,8 +1,8 @@
 //! Runs as rows of tables and of the summary.
 
 use super::experiment::{Column, TableSpec};
-use super::result::{Column as TableColumn, Headline, Kind, Table};
 use super::run::Record;
+use crate::run_files::{Column as TableColumn, Headline, Kind, Table};
 use serde_json::{Map, Value, json};
 
 /// The table of these runs.
@@ -27,6 +27,8 @@ pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
         }
     }
     columns.extend([
+        column("mse", "test MSE", Kind::Error),
+        column("paper_mse", "paper's", Kind::Error),
         column("train", "training RL2E", Kind::Error),
         column("floor", "floor", Kind::Error),
         column("withheld", "withheld", Kind::Error),
@@ -39,6 +41,7 @@ pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
         column("training", "training", Kind::Seconds),
         column("paper_training", "paper's", Kind::Seconds),
         column("parameters", "parameters", Kind::Integer),
+        column("paper_parameters", "paper's", Kind::Integer),
         column("architecture", "map", Kind::Text),
         column("paper_architecture", "paper's", Kind::Text),
         column("note", "Note", Kind::Text),
@@ -67,8 +70,9 @@ fn row(record: &Record) -> Map<String, Value> {
     put("method", json!(record.spec.label));
     put("recipe", json!(record.recipe()));
     type Of<'a> = &'a dyn Fn(usize) -> f64;
-    let averaged: [(&str, Of<'_>); 9] = [
+    let averaged: [(&str, Of<'_>); 10] = [
         ("rl2e", &|i| record.tests[i].rl2e),
+        ("mse", &|i| record.tests[i].mse),
         ("train", &|i| record.trains[i].rl2e),
         ("floor", &|i| record.tests[i].floor),
         ("linear", &|i| record.tests[i].linear_rl2e),
@@ -89,8 +93,10 @@ fn row(record: &Record) -> Map<String, Value> {
     put("parameters", json!(record.model.map().parameters()));
     put("architecture", json!(record.architecture()));
     put("paper_rl2e", json!(paper.rl2e));
+    put("paper_mse", json!(paper.mse));
     put("paper_encoding", json!(paper.encoding));
     put("paper_training", json!(paper.training));
+    put("paper_parameters", json!(paper.parameters));
     put("paper_architecture", json!(paper.architecture));
     put("note", json!(record.spec.note));
     for (set, report) in &record.more {
@@ -110,23 +116,30 @@ pub fn headline(record: &Record) -> Option<Headline> {
         s.search + s.encoding + s.training
     });
     let (rl2e, _) = record.rl2e();
+    let (mse, _) = record.over_seeds(|i| record.tests[i].mse);
     Some(Headline {
         problem: spec.problem.clone(),
         title: spec.title.clone(),
+        run: record.spec.label.clone(),
         method: match record.spec.column {
             Column::Auto => "auto".into(),
             Column::Paper | Column::Fast => record.recipe(),
         },
-        rl2e,
+        rl2e: Some(rl2e),
         paper: paper.rl2e,
-        floor: test.floor,
+        floor: Some(test.floor),
         withheld: test.withheld_rl2e,
-        linear: test.linear_rl2e,
-        mean: test.mean_rl2e,
-        rms: test.rms,
+        linear: Some(test.linear_rl2e),
+        mean: Some(test.mean_rl2e),
+        rms: Some(test.rms),
         paper_rms: paper.rms(),
-        seconds,
+        mse: Some(mse),
+        paper_mse: paper.mse,
+        seconds: Some(seconds),
         paper_seconds: paper.seconds(),
+        parameters: Some(record.model.map().parameters() as f64),
+        paper_parameters: paper.parameters.map(|n| n as f64),
+        architecture: Some(record.architecture()),
         note: record.spec.note.clone(),
     })
 }

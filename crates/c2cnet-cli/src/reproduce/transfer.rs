@@ -3,9 +3,9 @@
 use super::derive::{Reshape, derive};
 use super::experiment::{Side, TransferSpec, Variant};
 use super::figures::draw_curve;
-use super::result::{Axis, Check, Column, Curve, Files, Kind, Series, Table};
 use super::run::Bench;
 use crate::output::{error, say};
+use crate::run_files::{Axis, Check, Column, Curve, Kind, Series, Table};
 use c2cnet::Result;
 use c2cnet::data::Dataset;
 use c2cnet::operator::C2CNet;
@@ -86,18 +86,13 @@ fn one_side(
     let mut series = Vec::new();
     for (variant, model) in models {
         let at_home = model.evaluate(here)?.rl2e;
-        let mut line = Series {
-            name: variant.name.clone(),
-            x: Vec::new(),
-            y: Vec::new(),
-            dashed: false,
-        };
+        let (mut x, mut y) = (Vec::new(), Vec::new());
         let mut largest: f64 = 0.0;
         for (points, data) in sets {
             let what = format!("{}, {points} {name} points", variant.name);
             let report = bench.evaluate(&what, model, data)?;
-            line.x.push(*points as f64);
-            line.y.push(report.rl2e);
+            x.push(*points as f64);
+            y.push(report.rl2e);
             // Less error than at home is no fault.
             largest = largest.max(report.rl2e / at_home - 1.0);
             let row = json!({
@@ -106,7 +101,7 @@ fn one_side(
             });
             rows.extend(row.as_object().cloned());
         }
-        series.push(line);
+        series.push(Series::new(variant.name.clone(), x, y));
         if variant.flat && side == Side::Output {
             bench.findings.checks.push(Check {
                 what: format!(
@@ -116,8 +111,8 @@ fn one_side(
                     100.0 * spec.within
                 ),
                 passed: largest <= spec.within,
-                value: largest,
-                bound: spec.within,
+                value: Some(largest),
+                bound: Some(spec.within),
                 detail: format!("the largest relative increase; at the training resolution {}", error(at_home)),
             });
         }
@@ -129,16 +124,10 @@ fn one_side(
             title: format!("{}: resolution of the {name}", spec.title),
             caption: spec.caption.clone(),
             label: spec.label.clone(),
-            x: Axis {
-                title: format!("{name} points"),
-                log: true,
-            },
-            y: Axis {
-                title: "test RL2E".into(),
-                log: true,
-            },
+            x: Axis::log(&format!("{name} points")),
+            y: Axis::log("test RL2E"),
             series,
-            files: Files::default(),
+            ..Curve::default()
         },
     )
 }

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from . import _arrays
 
 if TYPE_CHECKING:
-    from .estimator import C2CNet
+    from ._operator import Operator
 
 __all__ = ["export"]
 
@@ -75,7 +75,7 @@ class _Graph:
 
 
 def export(
-    model: C2CNet, path: str | PathLike[str] | None, x: Any, y: Any, part: str
+    model: Operator, path: str | PathLike[str] | None, x: Any, y: Any, part: str
 ) -> Any:
     """Return the ONNX model; see :meth:`c2cnet.C2CNet.export_onnx`.
 
@@ -116,7 +116,7 @@ def export(
 
 
 def _operator(
-    graph: _Graph, model: C2CNet, arrays: dict[str, Array], about: dict[str, Any], x: Any, y: Any
+    graph: _Graph, model: Operator, arrays: dict[str, Array], about: dict[str, Any], x: Any, y: Any
 ) -> Any:
     described = model.describe()
     if len(described["inputs"]) != 1 or len(described["outputs"]) != 1:
@@ -154,7 +154,7 @@ def _operator(
     return graph.model({"f": shape_in}, value, "u", shape_out)
 
 
-def _encoder(model: C2CNet, points: Any, components: int, logged: bool) -> tuple[Array, Array]:
+def _encoder(model: Operator, points: Any, components: int, logged: bool) -> tuple[Array, Array]:
     """The encoder, affine in the values (or their logarithm): found at zero and at unit vectors."""
     n = len(points)
     probes = np.concatenate([np.zeros((1, n * components)), np.eye(n * components)])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .estimator import C2CNet
+    from ._operator import Operator
 
 __all__ = ["encoding", "figure", "floor", "prediction", "spectrum", "training"]
 
@@ -139,23 +139,31 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
     picture, axes = _panels(max(len(tables), 1), 2 if withheld else 1, 4.6, 3.4)
     for table, row in zip(tables, axes):
         families = dict.fromkeys(f.family for f in table.floors)
+        entries = {}
         for axis, key, title in zip(
             row, ("floor", "withheld_floor"), ("at fitted points", "between them")
         ):
-            for family in families:
-                # A floor of zero has no place on a logarithmic axis.
+            # A floor of zero has no place on a logarithmic axis: it is told in words.
+            zero = [f for f in table.floors if getattr(f, key) == 0]
+            words = [f"{f.family}, {f.functions} functions: zero" for f in zero]
+            axis.text(
+                0.98, 0.97, "\n".join(words), ha="right", va="top",
+                fontsize="small", transform=axis.transAxes,
+            )
+            for k, family in enumerate(families):
                 shown = [f for f in table.floors if f.family == family and getattr(f, key)]
                 if not shown:
                     continue
                 # The basis in use is one; families are curves.
-                style = "kD" if all(f.basis is None for f in shown) else ".-"
+                style = "kD" if all(f.basis is None for f in shown) else f"C{k}.-"
                 sizes, errors = [f.functions for f in shown], [getattr(f, key) for f in shown]
-                axis.loglog(sizes, errors, style, label=family)
+                entries[family] = axis.loglog(sizes, errors, style, label=family)[0]
             axis.set_title(f"{table.label}, {title}")
             axis.set_xlabel("functions")
             axis.set_ylabel("smallest relative error")
             axis.grid(alpha=0.3)
-        row[0].legend(fontsize="small")
+        # What is drawn on either side, and nothing else.
+        row[0].legend(handles=list(entries.values()), fontsize="small")
     return picture
 
 
@@ -198,7 +206,7 @@ def training(report: dict[str, Any] | None) -> Figure:
 
 
 def prediction(
-    model: C2CNet,
+    model: Operator,
     f: Any,
     u: Any,
     x: Any,

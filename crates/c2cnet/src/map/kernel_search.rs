@@ -4,99 +4,22 @@ use super::kernel::{Features, KernelSettings, PassSettings, Relevance};
 use super::kernel_function::{
     KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
-use super::{LinearMap, agop};
+use super::mlp::TrainingObserver;
+use super::{KernelSpec, LinearMap, agop};
 use crate::decode::Targets;
 use crate::metrics::mean;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::HashMap;
 
-/// Settings of the kernel map; what is not given is chosen.
-///
-/// | Name | Default | Purpose | Range |
-/// |---|---|---|---|
-/// | `kernel` | chosen | the kernel | `matern-5/2`, `gaussian` |
-/// | `length` | chosen | its length; features have mean norm 1 | positive |
-/// | `nugget` | chosen | added to the diagonal | positive |
-/// | `exponent` | chosen | weight of features, $p$ | 0 to 2 |
-/// | `passes` | 3 | re-weighting passes tried | 0 to 10 |
-/// | `memory_gib` | 4 | for a dense kernel matrix (23,000 samples); above it, Nystrom centres | positive |
-/// | `max_centres` | 6000 | Nystrom centres | at least 2 |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct KernelSpec {
-    /// The kernel.
-    pub kernel: Option<KernelFunction>,
-    /// The length.
-    pub length: Option<f64>,
-    /// The nugget.
-    pub nugget: Option<f64>,
-    /// The exponent.
-    pub exponent: Option<f64>,
-    /// How many re-weighting passes are tried.
-    pub passes: usize,
-    /// Memory for a dense kernel matrix, which its factor overwrites, in GiB.
-    pub memory_gib: f64,
-    /// How many centres where it does not fit.
-    pub max_centres: usize,
-}
-
-impl Default for KernelSpec {
-    fn default() -> Self {
-        KernelSpec {
-            kernel: None,
-            length: None,
-            nugget: None,
-            exponent: None,
-            passes: 3,
-            memory_gib: 4.0,
-            max_centres: 6000,
-        }
-    }
-}
-
-impl KernelSpec {
-    /// Checks the ranges of the table.
-    ///
-    /// # Errors
-    /// Naming the setting and its value.
-    pub fn check(&self) -> Result<()> {
-        let positive = |name: &str, value: Option<f64>| match value {
-            Some(v) if !(v.is_finite() && v > 0.0) => Err(Error::Config(format!(
-                "kernel: {name} = {v} must be positive"
-            ))),
-            _ => Ok(()),
-        };
-        positive("length", self.length)?;
-        positive("nugget", self.nugget)?;
-        positive("memory_gib", Some(self.memory_gib))?;
-        if let Some(p) = self.exponent
-            && !(0.0..=2.0).contains(&p)
-        {
-            return Err(Error::Config(format!(
-                "kernel: exponent = {p} must lie between 0 and 2"
-            )));
-        }
-        if self.passes > 10 || self.max_centres < 2 {
-            return Err(Error::Config(format!(
-                "kernel: passes = {} must be at most 10 and max_centres = {} at least 2",
-                self.passes, self.max_centres
-            )));
-        }
-        Ok(())
-    }
-
-    /// How many centres fit: all samples while a dense matrix stays within the memory.
-    fn centres(&self, samples: usize) -> usize {
-        let bytes = self.memory_gib * (1u64 << 30) as f64;
-        let dense = (bytes / 8.0).sqrt() as usize;
-        if samples <= dense {
-            samples
-        } else {
-            self.max_centres.min(dense).min(samples)
-        }
-    }
+/// Which training samples fit and which judge, in a seeded order.
+#[derive(Debug, Clone)]
+pub struct Split {
+    /// Those that fit.
+    pub train: Vec<usize>,
+    /// Those that are held out.
+    pub validation: Vec<usize>,
 }
 
 /// A choice, with the features it was made in.
@@ -153,27 +76,27 @@ const PROGRESS: f64 = 0.999;
 const LENGTHS: std::ops::RangeInclusive<i32> = 0..=9;
 const NUGGETS: std::ops::RangeInclusive<i32> = -13..=-2;
 
-/// Chooses the settings of a kernel map on the samples `train` by the error on `validation`.
+/// Chooses the settings of a kernel map on the training part of the `split` by the error on the held-out part.
 ///
-/// `linear` is the linear map fitted to `train`. Features are learned on `train` alone, so that
+/// `linear` is the linear map fitted to the training part. Features are learned on it alone, so that
 /// the held-out error is honest.
 ///
 /// # Errors
-/// If the settings are out of range or nothing factors.
+/// If the settings are out of range, nothing factors, or the observer asks to stop.
 pub fn search(
     coefficients: MatRef<'_, f64>,
     targets: &Targets,
     linear: &LinearMap,
-    train: &[usize],
-    validation: &[usize],
+    split: &Split,
     spec: &KernelSpec,
     seed: u64,
+    observer: &dyn TrainingObserver,
 ) -> Result<KernelChoice> {
     spec.check()?;
     let max_centres = spec.centres(coefficients.ncols());
-    let fine = Fold::new(coefficients, targets, train, validation, SEARCH_SAMPLES);
+    let fine = Fold::new(coefficients, targets, split, SEARCH_SAMPLES);
     let coarse = (fine.samples().0 > 2 * COARSE_SAMPLES)
-        .then(|| Fold::new(coefficients, targets, train, validation, COARSE_SAMPLES));
+        .then(|| Fold::new(coefficients, targets, split, COARSE_SAMPLES));
 
     let exponents: &[f64] = match &spec.exponent {
         Some(p) => std::slice::from_ref(p),
@@ -184,8 +107,14 @@ pub fn search(
         .iter()
         .map(|&exponent| relevance.features(fine.a.as_ref(), exponent))
         .collect();
-    let Some((best, settings, error)) = settle(&of_exponent, &fine, coarse.as_ref(), spec, None)
-    else {
+    let judge = Judge {
+        fine,
+        coarse,
+        spec,
+        observer,
+    };
+    let fine = &judge.fine;
+    let Some((best, settings, error)) = judge.settle(&of_exponent, None)? else {
         return Err(Error::Numerical(
             "no kernel matrix was positive definite; give a larger nugget".into(),
         ));
@@ -202,8 +131,7 @@ pub fn search(
         let last = passes.last().expect("pass 0 is there").settings;
         features = agop::reweight(&features, fine.a.as_ref(), fine.c.as_ref(), last, seed)?;
         let only = std::slice::from_ref(&features);
-        let Some((_, settings, error)) = settle(only, &fine, coarse.as_ref(), spec, Some(last))
-        else {
+        let Some((_, settings, error)) = judge.settle(only, Some(last))? else {
             break;
         };
         passes.push(PassReport {
@@ -239,13 +167,14 @@ impl KernelChoice {
     /// The same features learned again on all samples.
     ///
     /// # Errors
-    /// If a kernel matrix that factored on fewer samples does not factor on all.
+    /// If a kernel matrix that factored on fewer samples does not factor on all, or the observer asks to stop.
     pub fn relearn(
         &self,
         coefficients: MatRef<'_, f64>,
         targets: &Targets,
         linear: &LinearMap,
         seed: u64,
+        observer: &dyn TrainingObserver,
     ) -> Result<Features> {
         let mut c = targets.coordinates.clone();
         let mean = linalg::column_mean(c.as_ref());
@@ -258,6 +187,7 @@ impl KernelChoice {
         let relevance = Relevance::new(linear, coefficients)?;
         let mut features = relevance.features(coefficients, self.settings.exponent);
         for pass in reweighting {
+            check_cancelled(observer)?;
             features = agop::reweight(&features, coefficients, c.as_ref(), *pass, seed)?;
         }
         Ok(features)
@@ -276,14 +206,14 @@ struct Fold<'a> {
 }
 
 impl<'a> Fold<'a> {
-    /// At most `samples` of those in `train` and `validation`, four to one.
+    /// At most `samples` of the split, four to one.
     fn new(
         coefficients: MatRef<'_, f64>,
         targets: &'a Targets,
-        train: &[usize],
-        validation: &'a [usize],
+        split: &'a Split,
         samples: usize,
     ) -> Self {
+        let Split { train, validation } = split;
         // Both lists come shuffled or strided by the caller, so a prefix is a fair choice.
         let train = &train[..train.len().min(samples * 4 / 5)];
         let held = &validation[..validation.len().min(samples / 5)];
@@ -325,134 +255,150 @@ impl<'a> Fold<'a> {
     }
 }
 
-/// The best of several features and kernels: which features, the parameters and the error.
-///
-/// The coarse samples sort them out and find parameters to start from; the fine ones decide.
-fn settle(
-    features: &[Features],
-    fine: &Fold<'_>,
-    coarse: Option<&Fold<'_>>,
-    spec: &KernelSpec,
-    start: Option<PassSettings>,
-) -> Option<(usize, PassSettings, f64)> {
-    let kernels: &[KernelFunction] = match &spec.kernel {
-        Some(k) => std::slice::from_ref(k),
-        None => &[KernelFunction::Matern52, KernelFunction::Gaussian],
-    };
-    let mut starts: Vec<(usize, KernelFunction, Option<PassSettings>)> = (0..features.len())
-        .flat_map(|f| kernels.iter().map(move |&k| (f, k)))
-        .map(|(f, k)| (f, k, start.filter(|s| s.kernel == k)))
-        .collect();
-    if let Some(coarse) = coarse {
-        let mut sorted: Vec<(usize, PassSettings, f64)> = starts
-            .iter()
-            .filter_map(|&(f, kernel, start)| {
-                let (settings, error) = descend(&features[f], coarse, kernel, spec, start)?;
-                Some((f, settings, error))
-            })
-            .collect();
-        sorted.sort_by(|a, b| a.2.total_cmp(&b.2));
-        let near = sorted.first().map_or(0.0, |best| NEAR * best.2);
-        starts = sorted
-            .into_iter()
-            .filter(|s| s.2 <= near)
-            .take(FINALISTS)
-            .map(|(f, settings, _)| (f, settings.kernel, Some(settings)))
-            .collect();
-    }
-    let mut best: Option<(usize, PassSettings, f64)> = None;
-    for (f, kernel, start) in starts {
-        // Exponents in turn are alike: the next starts where the best one ended.
-        let start = start.or(best.map(|b| b.1).filter(|s| s.kernel == kernel));
-        if let Some((settings, error)) = descend(&features[f], fine, kernel, spec, start)
-            && best.is_none_or(|b| error < b.2)
-        {
-            best = Some((f, settings, error));
-        }
-    }
-    best
+/// What judges features, kernels and parameters.
+struct Judge<'a> {
+    fine: Fold<'a>,
+    coarse: Option<Fold<'a>>,
+    spec: &'a KernelSpec,
+    observer: &'a dyn TrainingObserver,
 }
 
-/// Walks the grid of length and nugget downhill from `start`, one step at a time, until no
-/// neighbour is better.
-fn descend(
-    features: &Features,
-    fold: &Fold<'_>,
-    kernel: KernelFunction,
-    spec: &KernelSpec,
-    start: Option<PassSettings>,
-) -> Option<(PassSettings, f64)> {
-    let z = features.apply(fold.a.as_ref());
-    let z_held = features.apply(fold.a_held.as_ref());
-    let within = squared_distances_within(z.as_ref());
-    let across = squared_distances(z.as_ref(), z_held.as_ref());
-    let mut seen: HashMap<(i32, i32), f64> = HashMap::new();
-    // Steps along the nugget reuse the kernel matrices of the length.
-    let mut matrices: Option<(i32, Mat<f64>, Mat<f64>)> = None;
-    let at = |(l, n): (i32, i32)| PassSettings {
-        kernel,
-        length: spec.length.unwrap_or(2f64.powi(l)),
-        nugget: spec.nugget.unwrap_or(10f64.powi(n)),
-    };
-    let mut error_at = |position: (i32, i32)| {
-        if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
-            return f64::INFINITY;
+impl Judge<'_> {
+    /// The best of several features and kernels: which features, the parameters and the error.
+    ///
+    /// The coarse samples sort them out and find parameters to start from; the fine ones decide.
+    fn settle(
+        &self,
+        features: &[Features],
+        start: Option<PassSettings>,
+    ) -> Result<Option<(usize, PassSettings, f64)>> {
+        let kernels: &[KernelFunction] = match &self.spec.kernel {
+            Some(k) => std::slice::from_ref(k),
+            None => &[KernelFunction::Matern52, KernelFunction::Gaussian],
+        };
+        let mut starts: Vec<(usize, KernelFunction, Option<PassSettings>)> = (0..features.len())
+            .flat_map(|f| kernels.iter().map(move |&k| (f, k)))
+            .map(|(f, k)| (f, k, start.filter(|s| s.kernel == k)))
+            .collect();
+        if let Some(coarse) = &self.coarse {
+            let mut sorted: Vec<(usize, PassSettings, f64)> = Vec::new();
+            for (f, kernel, start) in starts {
+                let found = self.descend(&features[f], coarse, kernel, start)?;
+                sorted.extend(found.map(|(settings, error)| (f, settings, error)));
+            }
+            sorted.sort_by(|a, b| a.2.total_cmp(&b.2));
+            let near = sorted.first().map_or(0.0, |best| NEAR * best.2);
+            starts = sorted
+                .into_iter()
+                .filter(|s| s.2 <= near)
+                .take(FINALISTS)
+                .map(|(f, settings, _)| (f, settings.kernel, Some(settings)))
+                .collect();
         }
-        if let Some(&error) = seen.get(&position) {
-            return error;
-        }
-        let pass = at(position);
-        if matrices.as_ref().is_none_or(|m| m.0 != position.0) {
-            let (mut k, mut k_held) = (within.clone(), across.clone());
-            to_kernel_within(&mut k, kernel, pass.length);
-            to_kernel(&mut k_held, kernel, pass.length);
-            matrices = Some((position.0, k, k_held));
-        }
-        let (_, k, k_held) = matrices.as_ref().expect("made above");
-        let error = fold
-            .held_out_error(k, k_held, pass.nugget)
-            .unwrap_or(f64::INFINITY);
-        seen.insert(position, error);
-        error
-    };
-    // The smoother kernel has its minimum at shorter lengths and larger nuggets.
-    let first = match kernel {
-        KernelFunction::Matern52 => (5, -11),
-        KernelFunction::Gaussian => (2, -8),
-    };
-    let mut position = start.map_or(first, |s| {
-        (
-            s.length.log2().round() as i32,
-            s.nugget.log10().round() as i32,
-        )
-    });
-    let mut error = error_at(position);
-    // Where nothing factors, a larger nugget will.
-    while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
-        position.1 += 1;
-        error = error_at(position);
-    }
-    let mut steps = Vec::new();
-    if spec.nugget.is_none() {
-        steps.extend([(0, -1), (0, 1)]);
-    }
-    if spec.length.is_none() {
-        steps.extend([(1, 0), (-1, 0)]);
-    }
-    if spec.nugget.is_none() && spec.length.is_none() {
-        // Length and nugget trade off along this diagonal.
-        steps.extend([(1, -2), (-1, 2)]);
-    }
-    let mut improved = true;
-    while improved {
-        improved = false;
-        for (dl, dn) in &steps {
-            let next = (position.0 + dl, position.1 + dn);
-            let e = error_at(next);
-            if e < PROGRESS * error {
-                (position, error, improved) = (next, e, true);
+        let mut best: Option<(usize, PassSettings, f64)> = None;
+        for (f, kernel, start) in starts {
+            // Exponents in turn are alike: the next starts where the best one ended.
+            let start = start.or(best.map(|b| b.1).filter(|s| s.kernel == kernel));
+            if let Some((settings, error)) =
+                self.descend(&features[f], &self.fine, kernel, start)?
+                && best.is_none_or(|b| error < b.2)
+            {
+                best = Some((f, settings, error));
             }
         }
+        Ok(best)
     }
-    error.is_finite().then(|| (at(position), error))
+
+    /// Walks the grid of length and nugget downhill from `start`, one step at a time, until no
+    /// neighbour is better.
+    fn descend(
+        &self,
+        features: &Features,
+        fold: &Fold<'_>,
+        kernel: KernelFunction,
+        start: Option<PassSettings>,
+    ) -> Result<Option<(PassSettings, f64)>> {
+        let spec = self.spec;
+        let z = features.apply(fold.a.as_ref());
+        let z_held = features.apply(fold.a_held.as_ref());
+        let within = squared_distances_within(z.as_ref());
+        let across = squared_distances(z.as_ref(), z_held.as_ref());
+        let mut seen: HashMap<(i32, i32), f64> = HashMap::new();
+        // Steps along the nugget reuse the kernel matrices of the length.
+        let mut matrices: Option<(i32, Mat<f64>, Mat<f64>)> = None;
+        let at = |(l, n): (i32, i32)| PassSettings {
+            kernel,
+            length: spec.length.unwrap_or(2f64.powi(l)),
+            nugget: spec.nugget.unwrap_or(10f64.powi(n)),
+        };
+        let mut error_at = |position: (i32, i32)| -> Result<f64> {
+            if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
+                return Ok(f64::INFINITY);
+            }
+            if let Some(&error) = seen.get(&position) {
+                return Ok(error);
+            }
+            check_cancelled(self.observer)?;
+            let pass = at(position);
+            if matrices.as_ref().is_none_or(|m| m.0 != position.0) {
+                let (mut k, mut k_held) = (within.clone(), across.clone());
+                to_kernel_within(&mut k, kernel, pass.length);
+                to_kernel(&mut k_held, kernel, pass.length);
+                matrices = Some((position.0, k, k_held));
+            }
+            let (_, k, k_held) = matrices.as_ref().expect("made above");
+            let error = fold
+                .held_out_error(k, k_held, pass.nugget)
+                .unwrap_or(f64::INFINITY);
+            seen.insert(position, error);
+            Ok(error)
+        };
+        // The smoother kernel has its minimum at shorter lengths and larger nuggets.
+        let first = match kernel {
+            KernelFunction::Matern52 => (5, -11),
+            KernelFunction::Gaussian => (2, -8),
+        };
+        let mut position = start.map_or(first, |s| {
+            (
+                s.length.log2().round() as i32,
+                s.nugget.log10().round() as i32,
+            )
+        });
+        let mut error = error_at(position)?;
+        // Where nothing factors, a larger nugget will.
+        while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
+            position.1 += 1;
+            error = error_at(position)?;
+        }
+        let mut steps = Vec::new();
+        if spec.nugget.is_none() {
+            steps.extend([(0, -1), (0, 1)]);
+        }
+        if spec.length.is_none() {
+            steps.extend([(1, 0), (-1, 0)]);
+        }
+        if spec.nugget.is_none() && spec.length.is_none() {
+            // Length and nugget trade off along this diagonal.
+            steps.extend([(1, -2), (-1, 2)]);
+        }
+        let mut improved = true;
+        while improved {
+            improved = false;
+            for (dl, dn) in &steps {
+                let next = (position.0 + dl, position.1 + dn);
+                let e = error_at(next)?;
+                if e < PROGRESS * error {
+                    (position, error, improved) = (next, e, true);
+                }
+            }
+        }
+        Ok(error.is_finite().then(|| (at(position), error)))
+    }
+}
+
+fn check_cancelled(observer: &dyn TrainingObserver) -> Result<()> {
+    if observer.cancelled() {
+        return Err(Error::Interrupted);
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ mod agop;
 mod kernel;
 mod kernel_function;
 mod kernel_search;
+mod kernel_spec;
 mod linear;
 mod mirrors;
 pub mod mlp;
@@ -11,7 +12,8 @@ mod nystrom;
 
 pub use kernel::{Features, KernelMap, KernelSettings, PassSettings};
 pub use kernel_function::KernelFunction;
-pub use kernel_search::{KernelChoice, KernelReport, KernelSpec, PassReport, search};
+pub use kernel_search::{KernelChoice, KernelReport, PassReport, Split, search};
+pub use kernel_spec::KernelSpec;
 pub use linear::LinearMap;
 pub use mirrors::Mirrors;
 pub use mlp::{MlpMap, MlpSpec};

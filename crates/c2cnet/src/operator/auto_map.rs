@@ -5,19 +5,12 @@ use super::network::{self, NetworkChoice};
 use super::{Candidate, MapConfig, MapKind, NetworkReport, Observer};
 use crate::decode::Targets;
 use crate::map::{
-    CoefficientMap, KernelChoice, KernelMap, KernelReport, LinearMap, Mirrors,
+    CoefficientMap, KernelChoice, KernelMap, KernelReport, LinearMap, Mirrors, Split,
     search as search_kernel,
 };
 use crate::metrics::mean;
-use crate::{Result, linalg};
+use crate::{Error, Result, linalg};
 use faer::MatRef;
-
-/// Which training samples fit and which judge, in a seeded order.
-#[derive(Debug, Clone)]
-pub(super) struct Split {
-    pub train: Vec<usize>,
-    pub validation: Vec<usize>,
-}
 
 /// A map chosen and judged on the fold, not yet fitted to all samples.
 pub(super) struct Chosen {
@@ -64,6 +57,7 @@ pub(super) fn choose(
     split: &Split,
     config: &MapConfig,
     seed: u64,
+    observer: &dyn Observer,
 ) -> Result<Chosen> {
     let fold_linear = LinearMap::fit_mirrored(
         linalg::select_columns(coefficients, &split.train).as_ref(),
@@ -90,13 +84,14 @@ pub(super) fn choose(
             coefficients,
             targets,
             &fold_linear,
-            &split.train,
-            &split.validation,
+            split,
             &config.kernel,
             seed,
+            observer,
         );
         kernel = match found {
             Ok(choice) => Some(choice),
+            Err(e @ Error::Interrupted) => return Err(e),
             Err(e) if config.kind == MapKind::Kernel => return Err(e),
             // Constant outputs leave nothing to weigh; the linear map still predicts them.
             Err(_) => None,
@@ -216,7 +211,7 @@ impl Chosen {
                 Box::new(KernelMap::fit(
                     coefficients,
                     targets,
-                    choice.relearn(coefficients, targets, &linear, seed)?,
+                    choice.relearn(coefficients, targets, &linear, seed, observer)?,
                     choice.settings,
                     seed,
                 )?)

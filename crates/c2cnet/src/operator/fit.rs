@@ -1,15 +1,15 @@
 //! From training samples to a fitted operator.
 
-use super::auto_map::{self, Chosen, Fitted, Split};
+use super::auto_map::{self, Chosen, Fitted};
 use super::images::Images;
 use super::lesson::{Lesson, OutputFrame};
 use super::model::{C2CNet, evaluate_maps, stack};
-use super::spaces::{Named, build, domain_of};
+use super::spaces::Named;
 use super::{FitConfig, FitReport, MapKind, Observer, Seconds, network, search};
 use crate::data::{Dataset, Field, Symmetries};
 use crate::decode::{FieldDecoder, Targets};
 use crate::encode::{FieldEncoder, Transform};
-use crate::map::{CoefficientMap, LinearMap, Mirrors};
+use crate::map::{CoefficientMap, LinearMap, Mirrors, Split};
 use crate::{Error, Result, linalg};
 use faer::Mat;
 use rand::SeedableRng;
@@ -115,6 +115,7 @@ pub fn fit(
             &split,
             &config.map,
             config.seed,
+            observer,
         )?;
         seconds.training += clock.elapsed().as_secs_f64();
         candidates.extend(chosen.candidates.iter().map(|c| super::Candidate {
@@ -259,7 +260,7 @@ fn nonempty(indices: Vec<usize>) -> Result<Vec<usize>> {
     Ok(indices)
 }
 
-fn check_cancelled(observer: &dyn Observer) -> Result<()> {
+pub(super) fn check_cancelled(observer: &dyn Observer) -> Result<()> {
     if observer.cancelled() {
         return Err(Error::Interrupted);
     }
@@ -315,16 +316,8 @@ pub(super) fn fit_inputs(
     let mut parts = Vec::new();
     for ((name, field), &transform) in train.inputs.iter().zip(transforms) {
         let settings = config.input_named(name);
-        let named = Named::input(settings)?;
-        let domain = domain_of(named.domain, field)?;
-        let basis = build(
-            &named.specs,
-            named.components,
-            &domain,
-            field,
-            triangles_on(train, field),
-            transform,
-        )?;
+        let triangles = triangles_on(train, field);
+        let basis = Named::input(settings)?.build(field, triangles, transform)?;
         let spec = settings.encoder.unwrap_or_default();
         let (encoder, coefficients) = match config.map.takes_raw_coefficients() {
             true => FieldEncoder::fit_raw(basis, &spec, transform, field)?,
@@ -346,16 +339,8 @@ pub(super) fn fit_outputs(
     let mut parts = Vec::new();
     for (name, field) in fields {
         let settings = config.output_named(name);
-        let named = Named::output(settings)?;
-        let domain = domain_of(named.domain, field)?;
-        let basis = build(
-            &named.specs,
-            named.components,
-            &domain,
-            field,
-            triangles_on(train, field),
-            Transform::None,
-        )?;
+        let triangles = triangles_on(train, field);
+        let basis = Named::output(settings)?.build(field, triangles, Transform::None)?;
         let (decoder, targets) =
             FieldDecoder::fit(basis, field, config.withhold, settings.cut, config.seed)?;
         decoders.push((name.clone(), decoder));

@@ -1,9 +1,10 @@
 //! Networks among the coefficient maps: whether to train one, on what, and for how long.
 
-use super::auto_map::{Chosen, Pick, Split, held_out_error};
+use super::auto_map::{Chosen, Pick, held_out_error};
 use super::lesson::Lesson;
 use super::{Candidate, MapConfig, MapKind, Observer};
 use crate::Result;
+use crate::map::Split;
 use crate::map::mlp::{MlpMap, MlpSpec, TrainingReport};
 
 /// Short trainings with these parts of the steps tell whether the whole is worth its time: the error

@@ -6,17 +6,17 @@
 //! the whole operator on some of the training samples. Point values and PCA are never chosen:
 //! they interpolate off their grid.
 
-use super::auto_map::{self, Split};
+use super::auto_map;
 use super::config::{FitConfig, InputConfig, MapConfig};
-use super::fit::{fit_inputs, fit_outputs, split, transform_candidates};
+use super::fit::{check_cancelled, fit_inputs, fit_outputs, split, transform_candidates};
 use super::ranking::{explain, finalists, name_of, rank, smallest_good_enough, thinned};
 use super::spaces::domain_of;
 use super::{Observer, TransformChoice};
-use crate::basis::{BasisSpec, PolynomialSpec};
+use crate::basis::{BasisSpec, Centres, Kernel, PolynomialSpec, RadialSpec};
 use crate::data::{Dataset, Field};
 use crate::decode::Targets;
 use crate::encode::{EncoderSpec, Method, Transform};
-use crate::map::{KernelSpec, Mirrors};
+use crate::map::{KernelSpec, Mirrors, Split};
 use crate::{Error, Result, linalg};
 
 /// Floors below this are as good as zero: no map comes close.
@@ -109,23 +109,19 @@ pub(super) fn resolve(
         resolved.inputs.insert(name.clone(), settings);
         ranked_inputs.push(ranked);
     }
-    let judge = Judge::new(&some, &resolved)?;
+    let judge = Judge::new(&some, &resolved, observer)?;
     for (&i, ranked) in open_inputs.iter().zip(&ranked_inputs) {
         let name = &some.inputs[i].0;
         let mut judged: Vec<(f64, usize)> = Vec::new();
         for candidate in finalists(ranked) {
-            if observer.cancelled() {
-                return Err(Error::Interrupted);
-            }
             let spec = &ranked[candidate].spec;
             observer.step(&format!("trying {} for the input", name_of(spec)));
             let mut trial = resolved.clone();
             let settings = trial.inputs.get_mut(name).expect("inserted above");
             settings.basis = Some(spec.clone());
             // A candidate that cannot be encoded is no candidate.
-            if let Ok(error) = judge.error(&some, &trial) {
-                judged.push((error, candidate));
-            }
+            let error = judge.error(&some, &trial)?;
+            judged.extend(error.map(|error| (error, candidate)));
         }
         let best = judged.iter().map(|j| j.0).fold(f64::INFINITY, f64::min);
         // In a tie, what represents the inputs best serves the larger final fit best, up to the
@@ -154,13 +150,11 @@ pub(super) fn resolve(
             observer.step("learning a prior of the input");
             let mut other = resolved.clone();
             other.inputs.insert(name.clone(), trial.clone());
-            if let Ok(learnt) = judge.error(&some, &other)
+            if let Some(learnt) = judge.error(&some, &other)?
                 && learnt < error
             {
                 choices.push(format!(
-                    "input encoder: a learnt prior of {} functions, by validation error {learnt:.2e} against \
-                     {error:.2e}",
-                    name_of(trial.basis.as_ref().expect("just named")),
+                    "input encoder: a learnt prior, by validation error {learnt:.2e} against {error:.2e}"
                 ));
                 resolved.inputs.insert(name.clone(), trial);
                 continue;
@@ -168,7 +162,7 @@ pub(super) fn resolve(
         }
         let settings = &resolved.inputs[name];
         if settings.encoder.is_none() && ill_conditioned(&ranked[chosen].spec) {
-            let encoder = choose_encoder(&judge, &some, &resolved, name, error, choices);
+            let encoder = choose_encoder(&judge, &some, &resolved, name, error, choices)?;
             resolved
                 .inputs
                 .get_mut(name)
@@ -180,7 +174,7 @@ pub(super) fn resolve(
 }
 
 /// Judges inputs by the whole operator on some of the training samples.
-struct Judge {
+struct Judge<'a> {
     targets: Targets,
     split: Split,
     transforms: Vec<Transform>,
@@ -188,10 +182,11 @@ struct Judge {
     clear_transform: bool,
     map: MapConfig,
     seed: u64,
+    observer: &'a dyn Observer,
 }
 
-impl Judge {
-    fn new(some: &Dataset, config: &FitConfig) -> Result<Self> {
+impl<'a> Judge<'a> {
+    fn new(some: &Dataset, config: &FitConfig, observer: &'a dyn Observer) -> Result<Self> {
         let (_, targets) = fit_outputs(&some.outputs, some, config)?;
         let mut judge = Judge {
             targets: reduced(targets)?,
@@ -208,6 +203,7 @@ impl Judge {
                 ..config.map.clone()
             },
             seed: config.seed,
+            observer,
         };
         let mut errors = Vec::new();
         for transforms in transform_candidates(some, config) {
@@ -222,8 +218,12 @@ impl Judge {
         Ok(judge)
     }
 
-    fn error(&self, some: &Dataset, config: &FitConfig) -> Result<f64> {
-        self.error_with(some, config, &self.transforms)
+    /// The error, `None` if the inputs cannot be encoded so.
+    fn error(&self, some: &Dataset, config: &FitConfig) -> Result<Option<f64>> {
+        match self.error_with(some, config, &self.transforms) {
+            Err(e @ Error::Interrupted) => Err(e),
+            error => Ok(error.ok()),
+        }
     }
 
     fn error_with(
@@ -232,6 +232,7 @@ impl Judge {
         config: &FitConfig,
         transforms: &[Transform],
     ) -> Result<f64> {
+        check_cancelled(self.observer)?;
         let (_, coefficients) = fit_inputs(some, config, transforms)?;
         let chosen = auto_map::choose(
             coefficients.as_ref(),
@@ -240,6 +241,7 @@ impl Judge {
             &self.split,
             &self.map,
             self.seed,
+            self.observer,
         )?;
         Ok(chosen.validation_rl2e)
     }
@@ -279,12 +281,24 @@ fn with_learnt_prior(field: &Field, settings: &InputConfig) -> InputConfig {
     counts.sort_unstable();
     let functions = (2 * counts[counts.len() / 2])
         .min(256)
-        .min(512 / field.components());
-    InputConfig {
-        basis: Some(BasisSpec::Polynomial(PolynomialSpec {
-            functions: Some(functions.max(8)),
+        .min(512 / field.components())
+        .max(8);
+    // Smooth functions, each of which few readings see; in many dimensions they would be too far apart.
+    let basis = match field.dim() {
+        1..=3 => BasisSpec::Radial(RadialSpec {
+            kernel: Kernel::Gaussian,
+            functions,
+            centres: Centres::Grid,
+            width: None,
+            seed: 0,
+        }),
+        _ => BasisSpec::Polynomial(PolynomialSpec {
+            functions: Some(functions),
             ..PolynomialSpec::default()
-        })),
+        }),
+    };
+    InputConfig {
+        basis: Some(basis),
         encoder: Some(EncoderSpec {
             method: Method::Prior,
             ..EncoderSpec::default()
@@ -295,13 +309,13 @@ fn with_learnt_prior(field: &Field, settings: &InputConfig) -> InputConfig {
 
 /// A sharp cut-off in place of the ridge, where it validates better.
 fn choose_encoder(
-    judge: &Judge,
+    judge: &Judge<'_>,
     some: &Dataset,
     resolved: &FitConfig,
     name: &str,
     error: f64,
     choices: &mut Vec<String>,
-) -> Option<EncoderSpec> {
+) -> Result<Option<EncoderSpec>> {
     let mut best = (error, None);
     for cut in [1e-2, 1e-4, 1e-6] {
         let encoder = EncoderSpec {
@@ -311,16 +325,18 @@ fn choose_encoder(
         };
         let mut trial = resolved.clone();
         trial.inputs.get_mut(name).expect("resolved before").encoder = Some(encoder);
-        if let Ok(error) = judge.error(some, &trial)
+        if let Some(error) = judge.error(some, &trial)?
             && error < best.0 / TIE
         {
             best = (error, Some((encoder, cut)));
         }
     }
-    let (encoder, cut) = best.1?;
+    let Some((encoder, cut)) = best.1 else {
+        return Ok(None);
+    };
     choices.push(format!(
         "input encoder: SVD cut at {cut:.0e} of the largest, by validation error {:.2e} against {error:.2e} with ridge",
         best.0
     ));
-    Some(encoder)
+    Ok(Some(encoder))
 }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 /// What the settings say of the basis of a field.
 pub(super) struct Named<'a> {
     /// One for all components, or one for each.
-    pub specs: Vec<&'a BasisSpec>,
-    pub components: Components,
-    pub domain: Option<&'a Bounds>,
+    specs: Vec<&'a BasisSpec>,
+    components: Components,
+    domain: Option<&'a Bounds>,
 }
 
 impl<'a> Named<'a> {
@@ -54,6 +54,20 @@ impl<'a> Named<'a> {
             components,
             domain,
         })
+    }
+
+    /// The basis of `field`, whose values are seen after `transform`.
+    pub(super) fn build(
+        &self,
+        field: &Field,
+        triangles: Option<&[[usize; 3]]>,
+        transform: Transform,
+    ) -> Result<FieldBasis> {
+        let domain = domain_of(self.domain, field)?;
+        let Named {
+            specs, components, ..
+        } = self;
+        build(specs, *components, &domain, field, triangles, transform)
     }
 }
 

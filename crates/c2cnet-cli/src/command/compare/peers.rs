@@ -2,7 +2,7 @@
 
 use super::name;
 use crate::interrupt;
-use crate::report::schema::Peer as PeerResult;
+use crate::run_files::Peer as PeerResult;
 use c2cnet::{Error, Result};
 use clap::ValueEnum;
 use std::fs::File;

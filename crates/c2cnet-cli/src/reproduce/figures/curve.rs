@@ -2,8 +2,8 @@
 
 use crate::figure::{Dash, Figure, Panel, Series as Line};
 use crate::reproduce::experiment::FigureSpec;
-use crate::reproduce::result::{Axis, Curve, Files, Series};
 use crate::reproduce::run::{Bench, Record};
+use crate::run_files::{Axis, Curve, Series};
 use c2cnet::Result;
 
 /// Draws `curve`, whose files are yet to be written, and notes it.
@@ -15,10 +15,14 @@ pub fn draw(bench: &mut Bench<'_>, mut curve: Curve) -> Result<()> {
     if curve.y.log {
         panel = panel.log_y();
     }
+    let drawn = |values: &[Option<f64>]| -> Vec<f64> {
+        values.iter().map(|v| v.unwrap_or(f64::NAN)).collect()
+    };
     for series in &curve.series {
-        let line = match series.x.len() {
-            0..=30 => Line::line_markers(&series.name, &series.x, &series.y),
-            _ => Line::line(&series.name, &series.x, &series.y),
+        let (x, y) = (drawn(&series.x), drawn(&series.y));
+        let line = match x.len() {
+            0..=30 => Line::line_markers(&series.name, &x, &y),
+            _ => Line::line(&series.name, &x, &y),
         };
         let dash = if series.dashed {
             Dash::Short
@@ -43,27 +47,21 @@ pub fn training(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[&Record]) -
             continue;
         };
         let history = &training.history;
-        series.push(Series {
-            name: record.spec.label.clone(),
-            x: history.iter().map(|m| m.step as f64).collect(),
-            y: history.iter().map(|m| m.train_rl2e).collect(),
-            dashed: false,
-        });
+        series.push(Series::new(
+            record.spec.label.clone(),
+            history.iter().map(|m| m.step as f64).collect(),
+            history.iter().map(|m| m.train_rl2e).collect(),
+        ));
         let (test, _) = record.rl2e();
-        series.push(Series {
-            name: format!("{}: test, at the end", record.spec.label),
-            x: vec![training.steps as f64],
-            y: vec![test],
-            dashed: false,
-        });
+        series.push(Series::new(
+            format!("{}: test, at the end", record.spec.label),
+            vec![training.steps as f64],
+            vec![test],
+        ));
     }
     if series.is_empty() {
         return Ok(());
     }
-    let axis = |title: &str, log| Axis {
-        title: title.into(),
-        log,
-    };
     draw(
         bench,
         Curve {
@@ -71,10 +69,10 @@ pub fn training(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[&Record]) -
             title: spec.title.clone(),
             caption: spec.caption.clone(),
             label: spec.label.clone(),
-            x: axis("step", false),
-            y: axis("training RL2E", true),
+            x: Axis::linear("step"),
+            y: Axis::log("training RL2E"),
             series,
-            files: Files::default(),
+            ..Curve::default()
         },
     )
 }

@@ -8,8 +8,8 @@ mod samples;
 pub use curve::draw as draw_curve;
 
 use super::experiment::{FigureKind, FigureSpec};
-use super::result;
 use super::run::{Bench, Record};
+use crate::run_files::Picture;
 use c2cnet::Result;
 
 /// Draws what `spec` asks for of the runs that were made, and notes it.
@@ -29,7 +29,7 @@ pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Res
         FigureKind::Slice => functions::slice(&spec.title, &chosen)?,
     };
     let files = bench.folder.save_figure(&spec.id, &figure.to_svg())?;
-    bench.findings.figures.push(result::Figure {
+    bench.findings.figures.push(Picture {
         id: spec.id.clone(),
         title: spec.title.clone(),
         caption: spec.caption.clone(),

@@ -7,8 +7,8 @@ use crate::figure::{Dash, Figure, Marker, Panel, Series};
 use crate::output::error;
 use crate::reproduce::geometry::{Grid, compare};
 use crate::reproduce::obstacles::grid;
-use crate::reproduce::result::{self, Gallery, GallerySample};
 use crate::reproduce::run::{Bench, Record};
+use crate::run_files::{Gallery, Picture, Sample};
 use c2cnet::Result;
 
 /// Samples of the gallery.
@@ -42,7 +42,7 @@ pub fn reconstructions(bench: &mut Bench<'_>, record: &Record, band: f64) -> Res
     let files = bench
         .folder
         .save_figure("reconstructions", &figure.to_svg())?;
-    bench.findings.figures.push(result::Figure {
+    bench.findings.figures.push(Picture {
         id: "reconstructions".into(),
         title: "Recovered obstacles".into(),
         caption: format!(
@@ -73,10 +73,10 @@ pub fn gallery(bench: &mut Bench<'_>, record: &Record, band: f64) -> Result<()> 
             .panel(panel(record, sample, rl2e, band)?);
         let id = format!("test-set-{:03}", samples.len());
         let svg = bench.folder.save_drawing(&id, &figure.to_svg())?;
-        samples.push(GallerySample {
+        samples.push(Sample {
             sample,
             rank,
-            rl2e,
+            rl2e: Some(rl2e),
             svg,
         });
     }
@@ -84,6 +84,7 @@ pub fn gallery(bench: &mut Bench<'_>, record: &Record, band: f64) -> Result<()> 
         id: "test-set".into(),
         title: "Test samples from best to worst".into(),
         caption: "As in the figure of reconstructions.".into(),
+        label: None,
         samples,
     });
     Ok(())

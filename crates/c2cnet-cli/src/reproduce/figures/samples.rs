@@ -3,8 +3,8 @@
 use crate::figure::Figure;
 use crate::picture::{self, Shown};
 use crate::reproduce::experiment::FigureSpec;
-use crate::reproduce::result::{Gallery, GallerySample};
 use crate::reproduce::run::{Bench, Record};
+use crate::run_files::{Gallery, Sample};
 use c2cnet::Result;
 
 /// How many samples a gallery shows.
@@ -51,10 +51,10 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
         let figure = figure.panel_size(230.0, 175.0);
         let id = format!("{}-{:03}", spec.id, samples.len());
         let svg = bench.folder.save_drawing(&id, &figure.to_svg())?;
-        samples.push(GallerySample {
+        samples.push(Sample {
             sample,
             rank,
-            rl2e,
+            rl2e: Some(rl2e),
             svg,
         });
     }
@@ -62,6 +62,7 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
         id: spec.id.clone(),
         title: spec.title.clone(),
         caption: spec.caption.clone(),
+        label: spec.label.clone(),
         samples,
     });
     Ok(())

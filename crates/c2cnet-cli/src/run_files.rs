@@ -1,15 +1,54 @@
-//! What a run folder holds: `run.json`, the experiments' `result.json` and the peers' files.
+//! What a run folder holds: `run.json`, the experiments' `result.json` and the peers' files, as `reproduce` writes
+//! and `report` reads them.
 //!
-//! Numbers that were not measured, or are not finite, are `null`.
+//! Numbers that were not measured, or are not finite, are `null`. What a file does not say is empty, so that files
+//! of earlier versions can be read.
 
 use crate::output_path;
 use c2cnet::Result;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::path::Path;
+use std::{fs, io};
 
 /// The version of all three kinds of file.
-pub const FORMAT: u64 = 1;
+const FORMAT: u64 = 1;
+
+/// Something read, or the reason why it could not be.
+pub type Readable<T> = std::result::Result<T, String>;
+
+/// Writes a file of this format's version.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write(path: &Path, content: &impl Serialize) -> Result<()> {
+    let mut content = json!(content);
+    content["format"] = json!(FORMAT);
+    output_path::write(path, &format!("{content:#}\n"))
+}
+
+/// Reads a file of this format's version.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Readable<T> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let text = fs::read_to_string(path).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => format!("there is no {name}"),
+        _ => format!("{name} cannot be read: {e}"),
+    })?;
+    let value: Value =
+        serde_json::from_str(&text).map_err(|e| format!("{name} is damaged: {e}"))?;
+    match value.get("format").and_then(Value::as_u64) {
+        Some(FORMAT) => {}
+        Some(other) => {
+            return Err(format!(
+                "{name} has format {other}, and this c2cnet reads format {FORMAT}: \
+                 use the version that wrote it, or run the experiment again"
+            ));
+        }
+        None => return Err(format!("{name} is damaged: it does not say its format")),
+    }
+    serde_json::from_value(value).map_err(|e| format!("{name} is damaged: {e}"))
+}
 
 /// `run.json`: when, where and how.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -25,8 +64,9 @@ pub struct RunInfo {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hardware {
-    pub cpu: String,
-    pub cores: Option<u64>,
+    /// Where the system tells it.
+    pub cpu: Option<String>,
+    pub cores: Option<usize>,
     pub memory_gib: Option<f64>,
     pub os: String,
 }
@@ -43,11 +83,21 @@ pub struct Experiment {
     pub about: String,
     /// What differs from the paper, and why.
     pub differs: Vec<String>,
+    /// Of everything that decides the result.
+    pub fingerprint: String,
     pub quick: bool,
     pub date: String,
     pub seconds: Option<f64>,
     pub version: String,
     pub command: String,
+    #[serde(flatten)]
+    pub found: Findings,
+}
+
+/// The part that the experiment itself fills in.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Findings {
     pub headline: Vec<Headline>,
     pub tables: Vec<Table>,
     pub figures: Vec<Picture>,
@@ -62,6 +112,9 @@ pub struct Experiment {
 pub struct Headline {
     pub problem: String,
     pub title: String,
+    /// The run, as the experiment's tables call it.
+    pub run: String,
+    /// `auto`, or the paper's recipe.
     pub method: String,
     pub rl2e: Option<f64>,
     pub paper: Option<f64>,
@@ -72,9 +125,14 @@ pub struct Headline {
     pub rms: Option<f64>,
     pub paper_rms: Option<f64>,
     pub mse: Option<f64>,
+    pub paper_mse: Option<f64>,
+    /// Encoding and training, and the search for bases where there was one.
     pub seconds: Option<f64>,
     pub paper_seconds: Option<f64>,
+    /// Numbers that the map has learned.
     pub parameters: Option<f64>,
+    pub paper_parameters: Option<f64>,
+    /// Widths of a network, or a map in words.
     pub architecture: Option<String>,
     pub note: String,
 }
@@ -99,6 +157,16 @@ pub struct Column {
     pub kind: Kind,
 }
 
+impl Column {
+    pub fn new(key: &str, title: &str, kind: Kind) -> Self {
+        Column {
+            key: key.into(),
+            title: title.into(),
+            kind,
+        }
+    }
+}
+
 /// How the values of a column are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -119,23 +187,33 @@ pub struct Picture {
     pub title: String,
     pub caption: String,
     pub label: Option<String>,
+    #[serde(flatten)]
+    pub files: Files,
+}
+
+/// A drawing, relative to the experiment's folder.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Files {
     pub svg: String,
     pub png: Option<String>,
 }
 
-impl Picture {
+impl Files {
     /// Writes the drawing `svg` into the experiment's `folder`, as SVG and as PNG.
     ///
     /// # Errors
     /// If the files cannot be written.
-    pub fn write(mut self, folder: &Path, svg: &str) -> Result<Picture> {
+    pub fn write(folder: &Path, id: &str, svg: &str) -> Result<Files> {
         output_path::folder(&folder.join("figures"))?;
-        self.svg = format!("figures/{}.svg", self.id);
-        let png = format!("figures/{}.png", self.id);
-        output_path::write_figure(&folder.join(&self.svg), svg)?;
-        output_path::write_figure(&folder.join(&png), svg)?;
-        self.png = Some(png);
-        Ok(self)
+        let name = |ending: &str| format!("figures/{id}.{ending}");
+        for ending in ["svg", "png"] {
+            output_path::write_figure(&folder.join(name(ending)), svg)?;
+        }
+        Ok(Files {
+            svg: name("svg"),
+            png: Some(name("png")),
+        })
     }
 }
 
@@ -150,13 +228,33 @@ pub struct Curve {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
+    #[serde(flatten)]
+    pub files: Files,
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+/// Also read from the experiments' own files, so a misspelt key is refused.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Axis {
     pub title: String,
+    #[serde(default)]
     pub log: bool,
+}
+
+impl Axis {
+    pub fn linear(title: &str) -> Self {
+        Axis {
+            title: title.into(),
+            log: false,
+        }
+    }
+
+    pub fn log(title: &str) -> Self {
+        Axis {
+            title: title.into(),
+            log: true,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -166,6 +264,25 @@ pub struct Series {
     pub x: Vec<Option<f64>>,
     pub y: Vec<Option<f64>>,
     pub dashed: bool,
+}
+
+impl Series {
+    pub fn new(name: String, x: Vec<f64>, y: Vec<f64>) -> Self {
+        let known = |values: Vec<f64>| values.into_iter().map(Some).collect();
+        Series {
+            name,
+            x: known(x),
+            y: known(y),
+            dashed: false,
+        }
+    }
+
+    pub fn dashed(self) -> Self {
+        Series {
+            dashed: true,
+            ..self
+        }
+    }
 }
 
 /// Pictures of samples, from the best to the worst.
@@ -182,8 +299,10 @@ pub struct Gallery {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sample {
-    pub sample: u64,
-    pub rank: u64,
+    /// Its number in the data.
+    pub sample: usize,
+    /// Its place among all test samples, best first.
+    pub rank: usize,
     pub rl2e: Option<f64>,
     pub svg: String,
 }
@@ -223,4 +342,32 @@ pub struct Peer {
     /// Seconds, epoch and test error.
     pub curve: Vec<[Option<f64>; 3]>,
     pub peak_memory_mib: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("result.json");
+        let written = Experiment {
+            label: Some("subsec:efficiency".into()),
+            found: Findings {
+                headline: vec![Headline {
+                    rl2e: Some(0.1 + 0.2),
+                    floor: Some(f64::NAN),
+                    ..Headline::default()
+                }],
+                ..Findings::default()
+            },
+            ..Experiment::default()
+        };
+        write(&path, &written).unwrap();
+        let read: Experiment = read(&path).unwrap();
+        assert_eq!(read.label, written.label);
+        assert_eq!(read.found.headline[0].rl2e, Some(0.1 + 0.2));
+        assert_eq!(read.found.headline[0].floor, None);
+    }
 }

@@ -1,0 +1,115 @@
+"""What a fitted model knows of itself: its parts, its points, its description."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import _arrays, _c2cnet
+from ._arrays import FieldsLike, Floats, Named
+from ._parameters import Parameters
+from .metrics import Errors
+
+__all__ = ["Fitted", "NotFittedError"]
+
+
+class NotFittedError(ValueError, AttributeError):
+    """The model must be fitted first."""
+
+
+class Fitted(Parameters):
+    """A model that may be fitted."""
+
+    x: FieldsLike | None
+    y: FieldsLike | None
+    errors_: Errors
+    _model: _c2cnet.Model
+
+    def describe(self) -> dict[str, Any]:
+        """Return bases, encoder, map and history of the fitted model.
+
+        Returns
+        -------
+        dict
+        """
+        found: dict[str, Any] = json.loads(self._fitted().describe())
+        return found
+
+    def summary(self) -> str:
+        """Return what the model is, its error and its floor, as text.
+
+        Returns
+        -------
+        str
+        """
+        return "\n".join(f"{name:<8}{text}" for name, text in self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        about = self.describe()
+        rows = []
+        for side in ("inputs", "outputs"):
+            for one in about[side]:
+                label = f"{side[:-1]} {one['name']}".strip()
+                text = one["basis"]
+                if side == "inputs":
+                    text += f"; {one['encoder'][0]}"
+                    if one["transform"] != "none":
+                        text += f"; transform {one['transform']}"
+                else:
+                    text += f"; {one['rank']} of {one['functions']} coordinates kept"
+                rows.append((label, text))
+        rows.insert(len(about["inputs"]), ("map", about["map"]["description"]))
+        if hasattr(self, "errors_"):
+            held = (about["info"] or {}).get("held_out", True)
+            on = "held-out training samples" if held else "training samples"
+            rows.append(("error", f"{self.errors_.rl2e:.2e} on {on} (RL2E)"))
+            rows.append(("floor", f"{self.errors_.floor:.2e}, the least the output basis allows"))
+        return rows
+
+    def _repr_html_(self) -> str:
+        from ._display import table
+
+        if not self.__sklearn_is_fitted__():
+            return table("C2CNet, not fitted", [("settings", repr(self))])
+        return table("C2CNet, fitted", self._rows())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=True, multi_output=True, single_output=False),
+            input_tags=InputTags(two_d_array=True, three_d_array=True),
+        )
+
+    # Points
+
+    def _fitted(self) -> _c2cnet.Model:
+        model: _c2cnet.Model | None = getattr(self, "_model", None)
+        if model is None:
+            raise NotFittedError("this C2CNet is not fitted yet; call fit(f, u) first")
+        return model
+
+    def _output_names(self) -> list[str]:
+        if hasattr(self, "_fitted_y"):
+            return list(self._fitted_y)
+        return [one["name"] for one in self.describe()["outputs"]]
+
+    def _known(self, given: FieldsLike | None, attribute: str) -> FieldsLike | None:
+        """Shared points of the fit, else of the constructor."""
+        fitted: dict[str, Floats | list[Floats]] = getattr(self, attribute, {})
+        if not fitted:
+            return given
+        shared = {n: p for n, p in fitted.items() if not isinstance(p, list)}
+        if list(fitted) == [""]:
+            return shared.get("", given)
+        return shared
+
+    def _inputs(self, f: FieldsLike, x: FieldsLike | None) -> list[Named]:
+        return _arrays.fields(f, self._known(self.x, "_fitted_x") if x is None else x, "f", "x")
+
+    def _outputs(self, u: FieldsLike, y: FieldsLike | None) -> list[Named]:
+        return _arrays.fields(u, self._known(self.y, "_fitted_y") if y is None else y, "u", "y")

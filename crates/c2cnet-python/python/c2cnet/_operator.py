@@ -1,0 +1,225 @@
+"""A fitted operator at work: predictions, their steps, errors, export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _arrays
+from ._arrays import FieldLike, FieldsLike
+from ._fitted import Fitted
+from .metrics import Errors
+
+__all__ = ["Operator"]
+
+
+class Operator(Fitted):
+    """An operator that predicts."""
+
+    def predict(
+        self, f: FieldsLike, x: FieldsLike | None = None, y: FieldsLike | None = None
+    ) -> Any:
+        """Predict outputs.
+
+        Parameters
+        ----------
+        f : array of shape (samples, points[, components]), list of arrays, or dict of these
+            Input values.
+        x : array, list of arrays or dict, optional
+            Where they were observed; the points of the fit if not given. They may differ from
+            those.
+        y : array of shape (points, dimension) or (points,), list of arrays, or dict, optional
+            Where to predict; the points of the fit if not given.
+
+        Returns
+        -------
+        ndarray of shape (samples, points[, components]), list of ndarray, or dict of these
+            Double precision and contiguous, ready for ``torch.from_numpy``; a list where ``y`` has
+            points for each sample, a dictionary where outputs have names.
+
+        Examples
+        --------
+        >>> import c2cnet
+        >>> data = c2cnet.generate("darcy1d", n_train=40, n_test=10, points=100)
+        >>> model = c2cnet.C2CNet(map="linear", x=data.x, y=data.y)
+        >>> model.fit(data.train.f, data.train.u).predict(data.test.f, y=[0.1, 0.2, 0.3]).shape
+        (10, 3)
+        """
+        model = self._fitted()
+        inputs = self._inputs(f, x)
+        if y is None:
+            y = self._known(self.y, "_fitted_y")
+        names = self._output_names()
+        found = {}
+        for k, name in enumerate(names):
+            at = y.get(name) if isinstance(y, Mapping) else y
+            places = None if at is None else _arrays.points(at, "y")
+            found[name] = model.predict(inputs, k, places)
+            if isinstance(at, np.ndarray) and at.ndim == 3:
+                found[name] = np.stack(found[name])
+        return found[""] if names == [""] else found
+
+    def encode(self, f: FieldsLike, x: FieldsLike | None = None) -> NDArray[np.float64]:
+        """Return input coefficients.
+
+        Parameters
+        ----------
+        f, x
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (samples, coefficients)
+
+        Examples
+        --------
+        >>> import c2cnet
+        >>> data = c2cnet.generate("darcy1d", n_train=40, n_test=10, points=100)
+        >>> model = c2cnet.C2CNet(c2cnet.Polynomial(functions=30), map="linear")
+        >>> model = model.fit(data.train.f, data.train.u, data.x, data.y)
+        >>> model.encode(data.test.f).shape
+        (10, 30)
+        """
+        return self._fitted().encode(self._inputs(f, x))
+
+    def map_coefficients(self, coefficients: ArrayLike) -> NDArray[np.float64]:
+        """Return output coordinates of input coefficients.
+
+        Parameters
+        ----------
+        coefficients : array of shape (samples, coefficients)
+            As :meth:`encode` gives them.
+
+        Returns
+        -------
+        ndarray of shape (samples, coordinates)
+            Orthonormal coordinates of the output space.
+
+        Examples
+        --------
+        ``predict`` is ``encode``, ``map_coefficients``, ``decode``:
+
+        >>> import c2cnet, numpy as np
+        >>> data = c2cnet.generate("darcy1d", n_train=40, n_test=10, points=100)
+        >>> model = c2cnet.C2CNet(map="linear").fit(data.train.f, data.train.u, data.x, data.y)
+        >>> u = model.decode(model.map_coefficients(model.encode(data.test.f)))
+        >>> np.array_equal(u, model.predict(data.test.f))
+        True
+        """
+        return self._fitted().map(_arrays.floats(coefficients, "coefficients"))
+
+    def decode(self, coordinates: ArrayLike, y: FieldsLike | None = None) -> Any:
+        """Return outputs from coordinates.
+
+        Parameters
+        ----------
+        coordinates : array of shape (samples, coordinates)
+            As :meth:`map_coefficients` gives them.
+        y : array, list of arrays or dict, optional
+            Where; the points of the fit if not given.
+
+        Returns
+        -------
+        ndarray, list of ndarray or dict
+            As :meth:`predict`.
+        """
+        model = self._fitted()
+        if y is None:
+            y = self._known(self.y, "_fitted_y")
+        names = self._output_names()
+        numbers = _arrays.floats(coordinates, "coordinates")
+        found = {}
+        for k, name in enumerate(names):
+            at = y.get(name) if isinstance(y, Mapping) else y
+            found[name] = model.decode(numbers, k, None if at is None else _arrays.points(at, "y"))
+        return found[""] if names == [""] else found
+
+    # Errors
+
+    def evaluate(
+        self,
+        f: FieldsLike,
+        u: FieldsLike,
+        x: FieldsLike | None = None,
+        y: FieldsLike | None = None,
+    ) -> Errors:
+        """Return errors on samples with known outputs, beside the floor.
+
+        Parameters
+        ----------
+        f, u, x, y
+            As for :meth:`fit`; points of the fit if not given.
+
+        Returns
+        -------
+        Errors
+
+        Examples
+        --------
+        >>> import c2cnet
+        >>> data = c2cnet.generate("darcy1d", n_train=40, n_test=10, points=100)
+        >>> model = c2cnet.C2CNet(map="linear").fit(data.train.f, data.train.u, data.x, data.y)
+        >>> model.evaluate(data.test.f, data.test.u).n_samples
+        10
+        """
+        model = self._fitted()
+        report, relative = model.evaluate(self._inputs(f, x), self._outputs(u, y))
+        return Errors.from_report(json.loads(report), relative)
+
+    def score(
+        self,
+        f: FieldsLike,
+        u: FieldsLike,
+        x: FieldsLike | None = None,
+        y: FieldsLike | None = None,
+    ) -> float:
+        """Return minus the mean relative L2 error: larger is better, 0 is best.
+
+        Parameters
+        ----------
+        f, u, x, y
+            As for :meth:`evaluate`.
+
+        Returns
+        -------
+        float
+        """
+        return -self.evaluate(f, u, x, y).rl2e
+
+    # Export
+
+    def export_onnx(
+        self,
+        path: str | PathLike[str] | None = None,
+        x: FieldLike | None = None,
+        y: FieldLike | None = None,
+        part: Literal["operator", "map"] = "operator",
+    ) -> Any:
+        """Export the operator for fixed points, or its coefficient map, to ONNX.
+
+        Needs the extra ``c2cnet[onnx]``.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the ONNX model.
+        x, y : array, optional
+            Input and output points; those of the fit if not given.
+        part : {"operator", "map"}
+            The whole operator from ``f`` to ``u``, or the map from ``coefficients`` to
+            ``coordinates``.
+
+        Returns
+        -------
+        onnx.ModelProto
+            In double precision; its inputs have a free number of samples.
+        """
+        from . import onnx_export
+
+        self._fitted()
+        return onnx_export.export(self, path, x, y, part)

@@ -1,0 +1,97 @@
+"""Pictures of a fitted operator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._arrays import FieldLike
+from ._operator import Operator
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Pictures"]
+
+
+class Pictures(Operator):
+    """An operator that draws what it predicts and how it was trained."""
+
+    triangles: ArrayLike | None
+    report_: dict[str, Any]
+
+    def plot_training(self) -> Figure:
+        """Draw errors and learning rate over the steps of a network's training.
+
+        Needs the extra ``c2cnet[plot]``, as all plots.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from . import plotting
+
+        self._fitted()
+        return plotting.training(getattr(self, "report_", None))
+
+    def plot_prediction(
+        self,
+        f: FieldLike,
+        u: FieldLike | None = None,
+        x: FieldLike | None = None,
+        y: FieldLike | None = None,
+        samples: int | list[int] = 0,
+        triangles: ArrayLike | None = None,
+    ) -> Figure:
+        """Draw predictions, beside the truth and the error where it is known.
+
+        Curves in one dimension; colours in two: a grid, space and time, or a mesh.
+
+        Parameters
+        ----------
+        f, u, x, y
+            As for :meth:`evaluate`; ``u`` may be left out.
+        samples : int or list of int
+            Which.
+        triangles : array of int of shape (triangles, 3), optional
+            A mesh on the output points; the constructor's if not given.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from . import plotting
+
+        chosen = [samples] if isinstance(samples, int) else list(samples)
+        mesh = self.triangles if triangles is None else triangles
+        return plotting.prediction(self, f, u, x, y, chosen, mesh)
+
+    def plot_worst(
+        self,
+        f: FieldLike,
+        u: FieldLike,
+        x: FieldLike | None = None,
+        y: FieldLike | None = None,
+        count: int = 3,
+        triangles: ArrayLike | None = None,
+    ) -> Figure:
+        """Draw the samples with the largest errors.
+
+        Parameters
+        ----------
+        f, u, x, y
+            As for :meth:`evaluate`.
+        count : int
+            How many.
+        triangles : array of int of shape (triangles, 3), optional
+            As for :meth:`plot_prediction`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        order = np.argsort(self.evaluate(f, u, x, y).relative)[::-1]
+        worst = [int(k) for k in order[:count]]
+        return self.plot_prediction(f, u, x, y, worst, triangles)
