@@ -77,7 +77,12 @@ impl Model {
         let inputs = arrays::fields(py, &inputs)?;
         match self.places(output, at)? {
             Places::Shared(points) => {
-                let fields = detached(py, || self.net.predict(&inputs, output, &points))?;
+                let fields = detached(py, || {
+                    let coordinates = self.net.predict_coordinates(&inputs)?;
+                    // The output takes the memory of the inputs: fresh pages would cost more than they hold.
+                    drop(inputs);
+                    self.net.decode(coordinates.as_ref(), output, &points)
+                })?;
                 Ok(arrays::into_values(py, fields)?.into_any())
             }
             Places::PerSample(points) => {
