@@ -52,7 +52,7 @@ class Fitted(Parameters):
                 label = f"{side[:-1]} {one['name']}".strip()
                 text = one["basis"]
                 if side == "inputs":
-                    text += f"; {one['encoder'][0]}"
+                    text += f"; {one['encoder']}"
                     if one["transform"] != "none":
                         text += f"; transform {one['transform']}"
                 else:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from ._parameters import Spec
 
-__all__ = ["Encoder", "Ridge", "TruncatedSVD"]
+__all__ = ["Encoder", "LearntPrior", "Ridge", "TruncatedSVD"]
 
 
 class Encoder(Spec):
@@ -96,3 +96,34 @@ class TruncatedSVD(Encoder):
         {'cut': 0.1, 'choose': 'gcv', 'method': 'svd'}
         """
         return {**super().settings(), "method": "svd"}
+
+
+class LearntPrior(Encoder):
+    """Readings at scattered points, with a prior of the coefficients learnt from all samples.
+
+    Mean and covariance of the coefficients, over components too, and the noise of the readings are
+    those that make all readings likeliest; a sample is encoded as its posterior mean. For samples
+    with points of their own; the basis may have more functions than a sample has readings.
+
+    Examples
+    --------
+    >>> LearntPrior()
+    LearntPrior()
+    """
+
+    def __init__(self) -> None:
+        pass
+
+    def settings(self) -> dict[str, Any]:
+        """Return what stands under ``encoder`` in a settings file.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> LearntPrior().settings()
+        {'method': 'prior'}
+        """
+        return {**super().settings(), "method": "prior"}

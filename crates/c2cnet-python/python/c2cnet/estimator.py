@@ -37,7 +37,7 @@ class C2CNet(Pictures):
     ----------
     input, output : Basis, list of Basis or dict, optional
         The bases: one for all components, one for each, or by the names of the fields.
-    encoder : Ridge, TruncatedSVD or dict, optional
+    encoder : Ridge, TruncatedSVD, LearntPrior or dict, optional
         How input coefficients are found.
     map : {"auto", "linear", "kernel", "mlp"} or Map
         The coefficient map; "auto" takes the best on held-out training samples.

@@ -309,3 +309,42 @@ pub(super) fn explain(
         pick.error
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Silent;
+    use super::*;
+    use crate::data::Points;
+    use faer::Mat;
+
+    /// Functions with a kink across the first axis, smooth along the second.
+    #[test]
+    fn functions_go_where_the_field_is_rough() {
+        let domain = Bounds::unit(2);
+        let points = Points::grid(&domain, &[41, 41]);
+        let values = Mat::from_fn(points.len(), 12, |i, k| {
+            let (p, kink) = (points.point(i), 0.3 + 0.03 * k as f64);
+            (p[0] - kink).abs() * (p[1] * p[1]).cos()
+        });
+        let field = Field::shared(points, vec![values]).unwrap();
+        let data = Dataset::new(field.clone(), field.clone()).unwrap();
+        let config = FitConfig::default();
+        let ranked = rank(&field, &domain, &data, &config, 256, 1e-5, &Silent).unwrap();
+        let best = |elements: &dyn Fn(&serde_json::Value) -> bool| {
+            ranked
+                .iter()
+                .filter(|r| {
+                    let spec = serde_json::to_value(&r.spec).unwrap();
+                    r.functions <= 300 && spec["family"] == "finite-elements" && elements(&spec)
+                })
+                .map(|r| r.error)
+                .fold(f64::INFINITY, f64::min)
+        };
+        let square = best(&|spec| spec["mesh"] == "box");
+        let stretched = best(&|spec| {
+            let cells = &spec["mesh"]["cells"];
+            cells[0].as_u64() > cells[1].as_u64()
+        });
+        assert!(stretched < 0.7 * square, "{stretched} against {square}");
+    }
+}

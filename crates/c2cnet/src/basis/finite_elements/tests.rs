@@ -328,3 +328,29 @@ fn impossible_settings_are_errors() {
         );
     }
 }
+
+#[test]
+fn cells_along_each_axis() {
+    let wide = Bounds::new(vec![[0.0, 3.0], [0.0, 1.0]]).unwrap();
+    let spec = r#"{"degree": 2, "mesh": {"cells": [5, 2]}}"#;
+    let basis = from_json(spec, context(&wide)).unwrap();
+    assert_eq!(
+        (basis.len(), basis.triangles().unwrap().len()),
+        (11 * 5, 20)
+    );
+    let line = Bounds::unit(1);
+    let basis = from_json(r#"{"mesh": {"cells": [7]}}"#, context(&line)).unwrap();
+    assert_eq!(basis.len(), 8);
+    for (bad, says) in [
+        (r#"{"mesh": {"cells": [5]}}"#, "each of the 2 axes"),
+        (r#"{"mesh": {"cells": [5, 0]}}"#, "at least 1"),
+        (r#"{"mesh": {"cells": [4000, 4000]}}"#, "too many"),
+        (
+            r#"{"functions": 30, "mesh": {"cells": [5, 2]}}"#,
+            "remove `functions`",
+        ),
+    ] {
+        let error = from_json(bad, context(&wide)).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
