@@ -154,8 +154,12 @@ fn point(spec: &SweepSpec, value: &Value, fitted: &Fitted, data: &Dataset) -> Re
 fn amplification(model: &C2CNet, data: &Dataset) -> Result<f64> {
     let encoder = &model.inputs()[0].1;
     let design = encoder.basis().parts()[0].evaluate(data.inputs[0].1.points_of(0))?;
-    let spectrum = Spectrum::new(design)?;
-    Ok(Encoder::new(spectrum, encoder.regularisations()[0]).amplification())
+    let Some(&regularisation) = encoder.regularisations().first() else {
+        return Err(Error::Config(
+            "a sweep with `gap` needs an encoder with ridge or a cut, not a learnt prior".into(),
+        ));
+    };
+    Ok(Encoder::new(Spectrum::new(design)?, regularisation).amplification())
 }
 
 fn row(variant: &Variant, point: &Point) -> Map<String, serde_json::Value> {

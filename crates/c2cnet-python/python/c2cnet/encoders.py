@@ -1,4 +1,4 @@
-"""How coefficients come from observations: regularised least squares."""
+"""How coefficients come from observations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Encoder", "LearntPrior", "Ridge", "TruncatedSVD"]
 
 
 class Encoder(Spec):
-    """A regularised least-squares fit."""
+    """A way from observations to coefficients."""
 
 
 class Ridge(Encoder):

@@ -3,7 +3,6 @@
 use super::{Bounds, Points};
 use crate::{Error, Result, linalg};
 use faer::Mat;
-use std::borrow::Cow;
 
 /// `N` samples of a function with one or several components.
 #[derive(Debug, Clone)]
@@ -143,17 +142,6 @@ impl Field {
         match &self.observations {
             Observations::Shared { points, .. } => points,
             Observations::PerSample(samples) => &samples[k].points,
-        }
-    }
-
-    /// Sample `k` as one with points of its own.
-    pub fn sample(&self, k: usize) -> Cow<'_, Scattered> {
-        match &self.observations {
-            Observations::Shared { points, .. } => Cow::Owned(Scattered {
-                points: points.clone(),
-                values: self.values_of(k),
-            }),
-            Observations::PerSample(samples) => Cow::Borrowed(&samples[k]),
         }
     }
 

@@ -10,7 +10,7 @@ use std::borrow::Borrow;
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `method` | `ridge` | which filter | `ridge`, `svd`, `prior` |
+/// | `method` | `ridge` | how coefficients are determined | `ridge`, `svd`, `prior` |
 /// | `lambda` | chosen | ridge strength, normalised by the number of points | at least 0 |
 /// | `cut` | chosen | smallest singular value kept, absolute | at least 0 |
 /// | `relative_cut` | chosen | the same as a part of the largest | 0 to 1 |
@@ -18,7 +18,7 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EncoderSpec {
-    /// Ridge or truncated SVD.
+    /// Ridge, truncated SVD, or a learnt prior.
     pub method: Method,
     /// Normalised ridge parameter.
     pub lambda: Option<f64>,

@@ -11,14 +11,17 @@ use crate::data::{Field, Observations, Points};
 use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
+use rand::SeedableRng;
+
+/// Families whose functions may be nearly dependent; those of others are orthogonal or local.
+const FAMILIES: [&str; 2] = ["random-features", "radial"];
 
 /// Functions are nearly dependent if the diagonal of $R$, which bounds its condition number from
-/// below, spreads by more than this. Fourier, polynomial and finite-element bases stay far below, one
-/// or two powers of ten; random features are far above.
+/// below, spreads by more than this.
 const DEPENDENT: f64 = 1e3;
 
-/// Reference points a function, where samples have points of their own.
-const POINTS_A_FUNCTION: usize = 4;
+/// Reference points a function, where there are more.
+const POINTS_A_FUNCTION: usize = 16;
 
 /// $R$ of each part of a basis, none where coefficients serve as they are.
 #[derive(Debug)]
@@ -38,8 +41,11 @@ impl Frame {
             let known = (0..p).find(|&q| part.shares_with(&basis.parts()[q]));
             factors.push(match known {
                 Some(q) => factors[q].clone(),
-                None => factor(part, &reference(field, part.len())?)?
-                    .filter(|r| all || spread(r.as_ref()).is_some_and(|s| s > DEPENDENT)),
+                None if all || FAMILIES.contains(&part.components()[0].family()) => {
+                    factor(part, &reference(field, part.len())?)?
+                        .filter(|r| all || spread(r.as_ref()).is_some_and(|s| s > DEPENDENT))
+                }
+                None => None,
             });
         }
         Ok(Frame(factors))
@@ -120,16 +126,22 @@ fn spread(r: MatRef<'_, f64>) -> Option<f64> {
     (high > 0.0).then(|| high / low)
 }
 
-/// The points of a field: the shared ones, or enough of the samples' own.
+/// Points of a field, at most so many that there are [`POINTS_A_FUNCTION`]: a draw from the shared ones, or
+/// those of the first samples.
 fn reference(field: &Field, functions: usize) -> Result<Points> {
+    let wanted = POINTS_A_FUNCTION * functions;
     match field.observations() {
+        Observations::Shared { points, .. } if points.len() > wanted => {
+            let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
+            let drawn = rand::seq::index::sample(&mut rng, points.len(), wanted);
+            Ok(points.select(&drawn.into_vec()))
+        }
         Observations::Shared { points, .. } => Ok(points.clone()),
         Observations::PerSample(samples) => {
             let mut coords = Vec::new();
-            let wanted = POINTS_A_FUNCTION * functions * field.dim();
             for sample in samples {
                 coords.extend_from_slice(sample.points.coords());
-                if coords.len() >= wanted {
+                if coords.len() >= wanted * field.dim() {
                     break;
                 }
             }
@@ -144,7 +156,7 @@ mod tests {
     use super::*;
     use crate::basis::{BasisSpec, BuildContext};
     use crate::data::{Bounds, Scattered};
-    use rand::{RngExt, SeedableRng};
+    use rand::RngExt;
 
     fn basis(spec: serde_json::Value) -> FieldBasis {
         let spec: BasisSpec = serde_json::from_value(spec).unwrap();

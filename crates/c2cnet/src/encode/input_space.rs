@@ -185,9 +185,14 @@ impl FieldEncoder {
                 format!("{}", field.components()),
             ));
         }
+        if let (Some(prior), Observations::Shared { points, values }) =
+            (&self.prior, field.observations())
+        {
+            return prior.encode_shared(&self.basis, points, values);
+        }
         let mut out = Mat::zeros(self.basis.len(), field.samples());
         match field.observations() {
-            Observations::Shared { points, values } if self.prior.is_none() => {
+            Observations::Shared { points, values } => {
                 let encoders = self.encoders_at(points)?;
                 let mut start = 0;
                 for ((part, range), encoder) in self.basis.ranges().zip(encoders.iter()) {
@@ -198,14 +203,14 @@ impl FieldEncoder {
                     start += part.len();
                 }
             }
-            _ => {
-                let columns = (0..field.samples())
-                    .into_par_iter()
-                    .map_init(SampleEncoder::default, |encoder, k| {
-                        let sample = field.sample(k);
+            Observations::PerSample(samples) => {
+                let columns = samples
+                    .par_iter()
+                    .enumerate()
+                    .map_init(SampleEncoder::default, |encoder, (k, sample)| {
                         match &self.prior {
-                            Some(prior) => prior.encode(&self.basis, &sample),
-                            None => self.encode_scattered(&sample, encoder),
+                            Some(prior) => prior.encode(&self.basis, sample),
+                            None => self.encode_scattered(sample, encoder),
                         }
                         .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
                     })
@@ -296,7 +301,7 @@ impl FieldEncoder {
                 record,
                 archive,
                 &format!("{name}.prior"),
-                basis.len(),
+                &basis,
             )?),
         };
         let settled = prior.is_some() || regularisations.len() == basis.parts().len();
@@ -441,7 +446,8 @@ fn check_count(points: usize, functions: usize, given: Option<Regularisation>) -
     if points < functions && !regularised {
         return Err(Error::Data(format!(
             "{points} observations cannot determine {functions} coefficients; use a basis with fewer \
-             functions, or give the encoder a `lambda` or `cut` above 0"
+             functions, give the encoder a `lambda` or `cut` above 0, or, if samples have points of their own, \
+             `method = \"prior\"`"
         )));
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! Coefficients from observations, by regularised least squares (the paper's Sections 2 and 3.2).
+//! Coefficients from observations, by regularised least squares (the paper's Sections 2 and 3.2), or for
+//! scattered readings with a prior that is learnt from all samples.
 //!
 //! **Which lambda.** Wherever this crate says `lambda` it means the normalised one of Section 2,
 //! $$a_\lambda = \arg\min_c \tfrac1{n_1}\|\Phi c - f\|^2 + \lambda\|c\|^2

@@ -8,7 +8,7 @@
 //! $$ c = \mu + SA^\top(ASA^\top + \sigma^2 I)^{-1}(r - A\mu). $$
 //! The basis may be as fine as one likes: what readings do not determine comes from the prior.
 
-use crate::basis::{FieldBasis, VectorBasis};
+use crate::basis::FieldBasis;
 use crate::data::{Points, Scattered};
 use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
@@ -16,6 +16,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
+use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatRef, Par};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -26,8 +27,8 @@ const ROUNDS: usize = 20;
 /// Samples that a round sees, but for the last, which sees all.
 const SAMPLES: usize = 500;
 
-/// Rounds end when the log likelihood gains less than this part of itself.
-const GAIN: f64 = 2e-3;
+/// Rounds end when the log likelihood of a reading gains less than this.
+const GAIN: f64 = 5e-3;
 
 /// A round's sums are taken over so many groups of samples, whatever the number of threads.
 const GROUPS: usize = 16;
@@ -53,29 +54,44 @@ const ROUGH: f64 = 0.1;
 pub(super) struct Prior {
     mean: Vec<f64>,
     covariance: Mat<f64>,
+    /// Of readings over their component's scale.
     noise: f64,
+    /// The standard deviation of each component's readings, 1 where they do not vary.
+    scales: Vec<f64>,
 }
 
-/// The functions of each part at a sample's points, or what is left of them after a QR factorisation.
-type Designs = Vec<Mat<f64>>;
-
-/// One sample. Where it has more readings than coefficients, $A = QR$ and $r$ are replaced by $R$ and
+/// Samples at the same points, one column each; readings over their component's scale.
+///
+/// Where there are more readings than coefficients, $A = QR$ and $r$ are replaced by $R$ and
 /// $Q^\top r$: what lies outside the range of $A$ tells of noise alone.
 struct Reading {
-    designs: Designs,
-    values: Vec<f64>,
-    /// How many readings were outside, and their squared norm.
+    /// The functions of each part at the points.
+    designs: Vec<Mat<f64>>,
+    values: Mat<f64>,
+    /// How many readings a sample were outside, and their squared norm.
     outside: (usize, f64),
 }
 
-/// What a group of samples adds up to.
+/// What a group of samples adds up to; $d = c - \mu$.
 struct Sums {
     mean: Vec<f64>,
-    /// $\sum cc^\top - W^\top W$ with $SA^\top C^{-1}AS = W^\top W$.
+    /// $\sum dd^\top - W^\top W$ with $SA^\top C^{-1}AS = W^\top W$.
     second: Mat<f64>,
     noise: f64,
     readings: usize,
     likelihood: f64,
+}
+
+impl Sums {
+    fn new(size: usize) -> Self {
+        Sums {
+            mean: vec![0.0; size],
+            second: Mat::zeros(size, size),
+            noise: 0.0,
+            readings: 0,
+            likelihood: 0.0,
+        }
+    }
 }
 
 impl Prior {
@@ -84,57 +100,67 @@ impl Prior {
     /// # Errors
     /// If a point lies outside the domain, or readings do not vary.
     pub(super) fn fit(basis: &FieldBasis, samples: &[Scattered]) -> Result<Self> {
-        let readings = samples
-            .par_iter()
-            .enumerate()
-            .map(|(k, s)| {
-                Reading::new(basis, s).map_err(|e| Error::Data(format!("input sample {k}: {e}")))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let (mut prior, spread) = Self::first(basis, samples)?;
-        let few = SAMPLES.min(readings.len());
-        let mut before = f64::NEG_INFINITY;
+        for (k, sample) in samples.iter().enumerate() {
+            for part in basis.parts() {
+                let function = &part.components()[0];
+                let inside = function.domain().check(&sample.points, function.family());
+                inside.map_err(|e| Error::Data(format!("input sample {k}: {e}")))?;
+            }
+        }
+        let mut prior = Self::first(basis, samples)?;
+        let few = SAMPLES.min(samples.len());
+        let (mut best, mut without_gain) = (f64::NEG_INFINITY, 0);
         for round in 0..ROUNDS {
             let start = round * few;
-            let seen: Vec<&Reading> = (start..start + few)
-                .map(|k| &readings[k % readings.len()])
-                .collect();
-            let likelihood = prior.improve(&seen, spread)?;
-            if likelihood - before < GAIN * likelihood.abs() {
+            let seen: Vec<usize> = (start..start + few).map(|k| k % samples.len()).collect();
+            let likelihood = prior.improve(basis, samples, &seen)?;
+            without_gain = if likelihood < best + GAIN {
+                without_gain + 1
+            } else {
+                0
+            };
+            best = best.max(likelihood);
+            // Other samples may be a little less likely; twice is no accident.
+            if without_gain == 2 {
                 break;
             }
-            before = likelihood;
         }
-        if few < readings.len() {
-            let all: Vec<&Reading> = readings.iter().collect();
-            prior.improve(&all, spread)?;
+        if few < samples.len() {
+            let all: Vec<usize> = (0..samples.len()).collect();
+            prior.improve(basis, samples, &all)?;
         }
         Ok(prior)
     }
 
-    /// The standard deviation of the noise.
+    /// The standard deviation of the noise, as a part of that of the readings.
     pub(super) fn noise(&self) -> f64 {
         self.noise.sqrt()
     }
 
-    /// A smooth field with the mean and spread of each component; and the readings' spread.
-    fn first(basis: &FieldBasis, samples: &[Scattered]) -> Result<(Self, f64)> {
+    /// A smooth field with the mean and spread of each component.
+    fn first(basis: &FieldBasis, samples: &[Scattered]) -> Result<Self> {
+        let statistics: Vec<(f64, f64)> = (0..basis.components())
+            .map(|c| statistics(samples, c))
+            .collect();
+        if statistics.iter().all(|s| s.1 <= 0.0) {
+            return Err(Error::Data(
+                "all readings are the same; there is nothing to encode".into(),
+            ));
+        }
         let places = places(samples)?;
         let root = smooth_root(&places)?;
+        let n = places.len();
         let size = basis.len();
         let (mut mean, mut covariance) = (Vec::with_capacity(size), Mat::zeros(size, size));
-        let mut total = 0.0;
         for (part, components) in basis.ranges() {
-            let statistics: Vec<(f64, f64)> = components.map(|c| statistics(samples, c)).collect();
-            total += statistics.iter().map(|s| s.1).sum::<f64>();
-            let n = places.len();
+            let statistics = &statistics[components];
             let rows = n * statistics.len();
             // The mean and a root of the covariance at the places, as coefficients.
             let fields = Mat::from_fn(rows, 1 + rows, |i, j| {
-                let (mean, variance) = statistics[i / n];
+                let (mean, deviation) = statistics[i / n];
                 match j {
                     0 => mean,
-                    _ if i / n == (j - 1) / n => variance.sqrt() * root[(i % n, (j - 1) % n)],
+                    _ if i / n == (j - 1) / n => deviation * root[(i % n, (j - 1) % n)],
                     _ => 0.0,
                 }
             });
@@ -145,155 +171,131 @@ impl Prior {
             let mut block = covariance.as_mut().submatrix_mut(start, start, m, m);
             block.copy_from(linalg::mul(root, root.transpose()));
         }
-        let spread = total / basis.components() as f64;
-        if spread <= 0.0 {
-            return Err(Error::Data(
-                "all readings are the same; there is nothing to encode".into(),
-            ));
-        }
-        let prior = Prior {
+        let scale = |s: &(f64, f64)| if s.1 > 0.0 { s.1 } else { 1.0 };
+        Ok(Prior {
             mean,
             covariance,
-            noise: FIRST_NOISE * FIRST_NOISE * spread,
-        };
-        Ok((prior, spread))
+            noise: FIRST_NOISE * FIRST_NOISE,
+            scales: statistics.iter().map(scale).collect(),
+        })
     }
 
-    /// One round; gives the log likelihood before it, a sample, up to a constant.
-    fn improve(&mut self, readings: &[&Reading], spread: f64) -> Result<f64> {
-        let groups = GROUPS.min(readings.len());
+    /// One round over the samples `seen`; gives the log likelihood before it, a reading, up to a constant.
+    fn improve(
+        &mut self,
+        basis: &FieldBasis,
+        samples: &[Scattered],
+        seen: &[usize],
+    ) -> Result<f64> {
+        let groups = GROUPS.min(seen.len());
         let sums = (0..groups)
             .into_par_iter()
             .map(|g| {
-                let part = readings.len() * g / groups..readings.len() * (g + 1) / groups;
-                self.sums(&readings[part])
+                let mut sums = Sums::new(self.mean.len());
+                for &k in &seen[seen.len() * g / groups..seen.len() * (g + 1) / groups] {
+                    // Evaluated anew each round: all of them would fill the memory.
+                    let reading = self.reading_of(basis, &samples[k])?;
+                    self.add(&reading, &mut sums)?;
+                }
+                Ok(sums)
             })
             .collect::<Result<Vec<_>>>()?;
         let mut sums = sums.into_iter();
         let mut all = sums.next().expect("a group at least");
         for sum in sums {
-            all.mean
-                .iter_mut()
-                .zip(&sum.mean)
-                .for_each(|(a, b)| *a += b);
+            let pairs = all.mean.iter_mut().zip(&sum.mean);
+            pairs.for_each(|(a, b)| *a += b);
             all.second += &sum.second;
             all.noise += sum.noise;
             all.readings += sum.readings;
             all.likelihood += sum.likelihood;
         }
-        let n = readings.len() as f64;
-        self.mean = all.mean.iter().map(|v| v / n).collect();
-        let (mean, second, before) = (&self.mean, &all.second, &self.covariance);
-        // S + mean of cc' - mean of W'W - mu mu', both halves the same to the last bit.
-        let entry = |i: usize, j: usize| before[(i, j)] + second[(i, j)] / n - mean[i] * mean[j];
-        let size = mean.len();
+        let n = seen.len() as f64;
+        let moved: Vec<f64> = all.mean.iter().map(|v| v / n).collect();
+        let (second, before) = (&all.second, &self.covariance);
+        // S + mean of dd' - mean of W'W, around the new mean; both halves the same to the last bit.
+        let entry = |i: usize, j: usize| before[(i, j)] + second[(i, j)] / n - moved[i] * moved[j];
+        let size = moved.len();
         self.covariance = Mat::from_fn(size, size, |i, j| 0.5 * (entry(i, j) + entry(j, i)));
+        self.mean.iter_mut().zip(&moved).for_each(|(m, d)| *m += d);
         let noise = all.noise / all.readings as f64;
-        self.noise = noise.max(LEAST_NOISE * LEAST_NOISE * spread);
-        Ok(all.likelihood / n)
+        self.noise = noise.max(LEAST_NOISE * LEAST_NOISE);
+        Ok(all.likelihood / all.readings as f64)
     }
 
-    fn sums(&self, readings: &[&Reading]) -> Result<Sums> {
-        let size = self.mean.len();
-        let mut sums = Sums {
-            mean: vec![0.0; size],
-            second: Mat::zeros(size, size),
-            noise: 0.0,
-            readings: 0,
-            likelihood: 0.0,
-        };
-        for reading in readings {
-            let Conditioned { factor, mut cross } = self.at(&reading.designs)?;
-            let n = reading.values.len();
-            let l = factor.as_ref();
-            let mut a = self.deviation(reading);
-            solve_lower_triangular_in_place(l, a.as_mut(), Par::Seq);
-            solve_lower_triangular_in_place(l, cross.as_mut(), Par::Seq);
-            let mut c = linalg::mul_seq(cross.transpose(), a.as_ref());
-            c.col_mut(0)
-                .iter_mut()
-                .zip(&self.mean)
-                .for_each(|(c, m)| *c += m);
-            sums.mean
-                .iter_mut()
-                .zip(c.col(0).iter())
-                .for_each(|(s, c)| *s += c);
-            let second = sums.second.as_mut();
-            matmul(second, Accum::Add, c.as_ref(), c.transpose(), 1.0, Par::Seq);
-            let second = sums.second.as_mut();
-            matmul(
-                second,
-                Accum::Add,
-                cross.transpose(),
-                cross.as_ref(),
-                -1.0,
-                Par::Seq,
-            );
-            let logs: f64 = (0..n).map(|i| l[(i, i)].ln()).sum();
-            let (more, rest) = reading.outside;
-            sums.likelihood -= 0.5 * a.squared_norm_l2() + logs;
-            sums.likelihood -= 0.5 * (rest / self.noise + more as f64 * self.noise.ln());
-            // E|e|^2 = s^4 |C^-1 r|^2 + s^2 (n - s^2 tr C^-1).
-            let mut inverse = Mat::identity(n, n);
-            solve_lower_triangular_in_place(l, inverse.as_mut(), Par::Seq);
-            let trace = inverse.squared_norm_l2();
-            solve_upper_triangular_in_place(l.transpose(), a.as_mut(), Par::Seq);
-            let noise = self.noise;
-            sums.noise += noise * noise * a.squared_norm_l2() + noise * (n as f64 - noise * trace);
-            sums.noise += rest;
-            sums.readings += n + more;
-        }
-        Ok(sums)
+    /// Adds what a sample tells.
+    fn add(&self, reading: &Reading, sums: &mut Sums) -> Result<()> {
+        let Conditioned { factor, mut cross } = self.at(&reading.designs)?;
+        let n = reading.values.nrows();
+        let l = factor.as_ref();
+        let mut a = self.deviation(reading);
+        solve_lower_triangular_in_place(l, a.as_mut(), Par::Seq);
+        solve_lower_triangular_in_place(l, cross.as_mut(), Par::Seq);
+        let w = cross.as_ref();
+        let d = linalg::mul_seq(w.transpose(), a.as_ref());
+        let pairs = sums.mean.iter_mut().zip(d.col(0).iter());
+        pairs.for_each(|(s, d)| *s += d);
+        let mut second = sums.second.as_mut();
+        let into = second.rb_mut();
+        matmul(into, Accum::Add, d.as_ref(), d.transpose(), 1.0, Par::Seq);
+        matmul(second, Accum::Add, w.transpose(), w, -1.0, Par::Seq);
+        let logs: f64 = (0..n).map(|i| l[(i, i)].ln()).sum();
+        let (more, rest) = reading.outside;
+        sums.likelihood -= 0.5 * a.squared_norm_l2() + logs;
+        sums.likelihood -= 0.5 * (rest / self.noise + more as f64 * self.noise.ln());
+        // E|e|^2 = s^4 |C^-1 r|^2 + s^2 (n - s^2 tr C^-1).
+        let mut inverse = Mat::identity(n, n);
+        solve_lower_triangular_in_place(l, inverse.as_mut(), Par::Seq);
+        let trace = inverse.squared_norm_l2();
+        solve_upper_triangular_in_place(l.transpose(), a.as_mut(), Par::Seq);
+        let noise = self.noise;
+        sums.noise += noise * noise * a.squared_norm_l2() + noise * (n as f64 - noise * trace);
+        sums.noise += rest;
+        sums.readings += n + more;
+        Ok(())
     }
 
     /// $r - A\mu$.
     fn deviation(&self, reading: &Reading) -> Mat<f64> {
-        let mut out = Mat::from_fn(reading.values.len(), 1, |i, _| reading.values[i]);
+        let mut out = reading.values.clone();
         let (mut row, mut column) = (0, 0);
         for design in &reading.designs {
             let (n, m) = design.shape();
             let mean = MatRef::from_column_major_slice(&self.mean[column..column + m], m, 1);
-            let rows = out.as_mut().subrows_mut(row, n);
-            matmul(rows, Accum::Add, design.as_ref(), mean, -1.0, Par::Seq);
+            let fitted = linalg::mul_seq(design.as_ref(), mean);
+            let mut rows = out.as_mut().subrows_mut(row, n);
+            for k in 0..rows.ncols() {
+                let pairs = rows
+                    .rb_mut()
+                    .col_mut(k)
+                    .iter_mut()
+                    .zip(fitted.col(0).iter());
+                pairs.for_each(|(v, f)| *v -= f);
+            }
             (row, column) = (row + n, column + m);
         }
         out
     }
 
     /// The prior seen from a sample's points.
-    fn at(&self, designs: &Designs) -> Result<Conditioned> {
-        let size = self.mean.len();
+    fn at(&self, designs: &[Mat<f64>]) -> Result<Conditioned> {
         let rows: usize = designs.iter().map(Mat::nrows).sum();
-        let mut cross = Mat::zeros(rows, size);
+        let mut cross = Mat::zeros(rows, self.mean.len());
         let mut factor = Mat::zeros(rows, rows);
         let (mut row, mut column) = (0, 0);
         for design in designs {
             let (n, m) = design.shape();
-            let covariance = self.covariance.as_ref().subrows(column, m);
+            let s = self.covariance.as_ref().subrows(column, m);
             let into = cross.as_mut().subrows_mut(row, n);
-            matmul(
-                into,
-                Accum::Replace,
-                design.as_ref(),
-                covariance,
-                1.0,
-                Par::Seq,
-            );
+            matmul(into, Accum::Replace, design.as_ref(), s, 1.0, Par::Seq);
             (row, column) = (row + n, column + m);
         }
         (row, column) = (0, 0);
         for design in designs {
             let (n, m) = design.shape();
             let into = factor.as_mut().subcols_mut(row, n);
-            let from = cross.as_ref().subcols(column, m);
-            matmul(
-                into,
-                Accum::Replace,
-                from,
-                design.transpose(),
-                1.0,
-                Par::Seq,
-            );
+            let (a_s, a) = (cross.as_ref().subcols(column, m), design.transpose());
+            matmul(into, Accum::Replace, a_s, a, 1.0, Par::Seq);
             (row, column) = (row + n, column + m);
         }
         (0..rows).for_each(|i| factor[(i, i)] += self.noise);
@@ -312,21 +314,98 @@ impl Prior {
     /// # Errors
     /// If a point lies outside the domain.
     pub(super) fn encode(&self, basis: &FieldBasis, sample: &Scattered) -> Result<Vec<f64>> {
-        let reading = Reading::new(basis, sample)?;
+        let codes = self.posterior(&self.reading_of(basis, sample)?)?;
+        Ok(codes.col(0).iter().copied().collect())
+    }
+
+    /// Posterior means of samples at the same points; one matrix of values a component, one column a
+    /// sample.
+    ///
+    /// # Errors
+    /// If a point lies outside the domain.
+    pub(super) fn encode_shared(
+        &self,
+        basis: &FieldBasis,
+        points: &Points,
+        values: &[Mat<f64>],
+    ) -> Result<Mat<f64>> {
+        let samples = values.first().map_or(0, Mat::ncols);
+        let reading = self.reading(basis, points, samples, |c, i, k| values[c][(i, k)])?;
+        self.posterior(&reading)
+    }
+
+    fn posterior(&self, reading: &Reading) -> Result<Mat<f64>> {
         let Conditioned { factor, cross } = self.at(&reading.designs)?;
-        let mut a = self.deviation(&reading);
+        let mut a = self.deviation(reading);
         solve_lower_triangular_in_place(factor.as_ref(), a.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(factor.transpose(), a.as_mut(), Par::Seq);
-        let c = linalg::mul_seq(cross.transpose(), a.as_ref());
-        Ok(c.col(0)
-            .iter()
-            .zip(&self.mean)
-            .map(|(c, m)| c + m)
-            .collect())
+        let mut codes = linalg::mul_seq(cross.transpose(), a.as_ref());
+        for k in 0..codes.ncols() {
+            let pairs = codes.col_mut(k).iter_mut().zip(&self.mean);
+            pairs.for_each(|(c, m)| *c += m);
+        }
+        Ok(codes)
+    }
+
+    fn reading_of(&self, basis: &FieldBasis, sample: &Scattered) -> Result<Reading> {
+        let n = sample.points.len();
+        let value = |c: usize, i: usize, _: usize| sample.values[c * n + i];
+        self.reading(basis, &sample.points, 1, value)
+    }
+
+    /// `samples` at `points`; `value` by component, point and sample.
+    fn reading(
+        &self,
+        basis: &FieldBasis,
+        points: &Points,
+        samples: usize,
+        value: impl Fn(usize, usize, usize) -> f64,
+    ) -> Result<Reading> {
+        let n = points.len();
+        let mut reading = Reading {
+            designs: Vec::new(),
+            values: Mat::zeros(0, samples),
+            outside: (0, 0.0),
+        };
+        let mut parts = Vec::new();
+        for (part, components) in basis.ranges() {
+            let first = components.start;
+            let scale = |row: usize| 1.0 / self.scales[first + row / n];
+            let rows = n * components.len();
+            let mut design = part.evaluate(points)?.to_dense();
+            for j in 0..design.ncols() {
+                let column = design.col_as_slice_mut(j).iter_mut().enumerate();
+                column.for_each(|(i, v)| *v *= scale(i));
+            }
+            let mut values = Mat::from_fn(rows, samples, |i, k| {
+                scale(i) * value(first + i / n, i % n, k)
+            });
+            if rows > design.ncols() {
+                let qr = linalg::Qr::new_seq(design);
+                qr.qt_mul_in_place_seq(values.as_mut());
+                design = qr.r();
+                let (inside, outside) = values.as_ref().split_at_row(design.nrows());
+                reading.outside.0 += outside.nrows();
+                reading.outside.1 += outside.squared_norm_l2();
+                values = inside.to_owned();
+            }
+            reading.designs.push(design);
+            parts.push(values);
+        }
+        let rows = parts.iter().map(Mat::nrows).sum();
+        reading.values = Mat::zeros(rows, samples);
+        let mut start = 0;
+        for part in parts {
+            let mut into = reading.values.as_mut().subrows_mut(start, part.nrows());
+            into.copy_from(&part);
+            start += part.nrows();
+        }
+        Ok(reading)
     }
 
     pub(super) fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
         archive.put_vector(format!("{name}.mean"), &self.mean);
+        archive.put_vector(format!("{name}.scales"), &self.scales);
         archive.put_matrix(format!("{name}.covariance"), self.covariance.as_ref());
         serde_json::json!({ "noise": self.noise })
     }
@@ -335,15 +414,19 @@ impl Prior {
         record: &serde_json::Value,
         archive: &Archive,
         name: &str,
-        size: usize,
+        basis: &FieldBasis,
     ) -> Result<Self> {
         let prior = Prior {
             mean: archive.vector(&format!("{name}.mean"))?,
             covariance: archive.matrix(&format!("{name}.covariance"))?,
             noise: record["noise"].as_f64().unwrap_or(f64::NAN),
+            scales: archive.vector(&format!("{name}.scales"))?,
         };
-        let fits = prior.mean.len() == size && prior.covariance.shape() == (size, size);
-        match fits && prior.noise > 0.0 {
+        let size = basis.len();
+        let fits = prior.mean.len() == size
+            && prior.covariance.shape() == (size, size)
+            && prior.scales.len() == basis.components();
+        match fits && prior.noise > 0.0 && prior.scales.iter().all(|s| *s > 0.0) {
             true => Ok(prior),
             false => Err(Error::Data("the model's input prior is damaged".into())),
         }
@@ -354,49 +437,6 @@ impl Prior {
 struct Conditioned {
     factor: Mat<f64>,
     cross: Mat<f64>,
-}
-
-impl Reading {
-    fn new(basis: &FieldBasis, sample: &Scattered) -> Result<Self> {
-        let mut reading = Reading {
-            designs: Vec::new(),
-            values: Vec::new(),
-            outside: (0, 0.0),
-        };
-        let n = sample.points.len();
-        // Parts with the same functions share what is costly.
-        let mut last: Option<(&VectorBasis, Mat<f64>, Option<linalg::Qr>)> = None;
-        for (part, components) in basis.ranges() {
-            let values = &sample.values[components.start * n..components.end * n];
-            if last
-                .as_ref()
-                .is_none_or(|(known, ..)| !part.shares_with(known))
-            {
-                let design = part.evaluate(&sample.points)?.to_dense();
-                last = Some(match design.nrows() > design.ncols() {
-                    true => {
-                        let qr = linalg::Qr::new_seq(design);
-                        (part, qr.r(), Some(qr))
-                    }
-                    false => (part, design, None),
-                });
-            }
-            let (_, design, qr) = last.as_ref().expect("just set");
-            match qr {
-                None => reading.values.extend(values),
-                Some(qr) => {
-                    let mut turned = Mat::from_fn(values.len(), 1, |i, _| values[i]);
-                    qr.qt_mul_in_place_seq(turned.as_mut());
-                    let (inside, outside) = turned.col_as_slice(0).split_at(design.nrows());
-                    reading.values.extend(inside);
-                    reading.outside.0 += outside.len();
-                    reading.outside.1 += outside.iter().map(|v| v * v).sum::<f64>();
-                }
-            }
-            reading.designs.push(design.clone());
-        }
-        Ok(reading)
-    }
 }
 
 /// A draw from all points of all samples.
@@ -434,7 +474,7 @@ fn smooth_root(places: &Points) -> Result<Mat<f64>> {
     }))
 }
 
-/// Mean and variance of all readings of a component.
+/// Mean and standard deviation of all readings of a component.
 fn statistics(samples: &[Scattered], component: usize) -> (f64, f64) {
     let values = || {
         samples.iter().flat_map(|s| {
@@ -445,7 +485,7 @@ fn statistics(samples: &[Scattered], component: usize) -> (f64, f64) {
     let count = values().count().max(1) as f64;
     let mean = values().sum::<f64>() / count;
     let variance = values().map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
-    (mean, variance)
+    (mean, variance.sqrt())
 }
 
 /// Coefficients of the columns of `values`, a trace of ridge for functions that no place sees.
@@ -544,9 +584,15 @@ mod tests {
                 .evaluate(&sample.points)
                 .unwrap()
                 .to_dense();
+            let scaled = |c: usize| {
+                let mut design = design.clone();
+                design *= faer::Scale(1.0 / prior.scales[c]);
+                design
+            };
+            let n = sample.points.len();
             let whole = Reading {
-                designs: vec![design.clone(), design],
-                values: sample.values.clone(),
+                designs: vec![scaled(0), scaled(1)],
+                values: Mat::from_fn(2 * n, 1, |i, _| sample.values[i] / prior.scales[i / n]),
                 outside: (0, 0.0),
             };
             let mut a = prior.deviation(&whole);
@@ -557,8 +603,12 @@ mod tests {
             for i in 0..short.len() {
                 assert!((direct[(i, 0)] + prior.mean[i] - short[i]).abs() < 1e-8);
             }
-            let reading = Reading::new(&basis, sample).unwrap();
-            let [one, other] = [&whole, &reading].map(|r| prior.sums(&[r]).unwrap());
+            let reading = prior.reading_of(&basis, sample).unwrap();
+            let [one, other] = [&whole, &reading].map(|reading| {
+                let mut sums = Sums::new(basis.len());
+                prior.add(reading, &mut sums).unwrap();
+                sums
+            });
             assert!((one.likelihood - other.likelihood).abs() < 1e-6 * one.likelihood.abs());
             assert!((one.noise - other.noise).abs() < 1e-6 * one.noise);
             assert_eq!(one.readings, other.readings);
@@ -569,15 +619,11 @@ mod tests {
     #[test]
     fn rounds_improve() {
         let (samples, _) = samples(80, 5);
-        let readings: Vec<Reading> = samples
-            .iter()
-            .map(|s| Reading::new(&basis(), s).unwrap())
-            .collect();
-        let all: Vec<&Reading> = readings.iter().collect();
-        let (mut prior, spread) = Prior::first(&basis(), &samples).unwrap();
+        let all: Vec<usize> = (0..samples.len()).collect();
+        let mut prior = Prior::first(&basis(), &samples).unwrap();
         let mut before = f64::NEG_INFINITY;
         for round in 0..8 {
-            let likelihood = prior.improve(&all, spread).unwrap();
+            let likelihood = prior.improve(&basis(), &samples, &all).unwrap();
             assert!(
                 likelihood > before,
                 "round {round}: {likelihood} after {before}"

@@ -73,7 +73,12 @@ impl Family {
         match &mut spec {
             BasisSpec::Fourier(s) => {
                 s.functions = None;
-                s.modes = Some(split(size as f64, stretch)?);
+                let mut modes = split(size as f64, stretch)?;
+                if s.kind == FourierKind::Periodic {
+                    // A cosine with its sine.
+                    modes.iter_mut().for_each(|m| *m |= 1);
+                }
+                s.modes = Some(modes);
             }
             BasisSpec::Polynomial(s) => {
                 s.functions = None;
@@ -87,8 +92,10 @@ impl Family {
             BasisSpec::FiniteElements(s) => {
                 s.functions = None;
                 let ratio = stretch * domain.width(0) / domain.width(1);
-                // Quadratic elements: about four functions a cell.
-                s.mesh = MeshSpec::Cells(split(size as f64 / 4.0, ratio)?);
+                // Quadratic elements: 2n + 1 functions along n cells.
+                let functions = split(size as f64, ratio)?;
+                let cells = functions.iter().map(|f| (f / 2).max(1)).collect();
+                s.mesh = MeshSpec::Cells(cells);
             }
             _ => return None,
         }

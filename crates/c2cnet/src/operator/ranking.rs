@@ -122,19 +122,20 @@ pub(super) fn rank(
         }
         // Away from equal numbers in the direction that helps, as long as it does.
         for step in [2.0, 0.5] {
-            let (mut stretch, mut before) = (step, error);
-            while let Some(tried) =
-                try_one(f, families[f].stretched(domain, size, stretch, config.seed))?
-            {
-                let better = tried.error < GAIN * before;
-                before = tried.error;
+            let (mut stretch, mut least) = (step, error);
+            loop {
+                let spec = families[f].stretched(domain, size, stretch, config.seed);
+                let tried = try_one(f, spec)?.filter(|t| 10 * t.functions <= 11 * largest);
+                let Some(tried) = tried else { break };
+                let better = tried.error < GAIN * least;
+                least = least.min(tried.error);
                 ranked.push(tried);
                 if !better {
                     break;
                 }
                 stretch *= step;
             }
-            if before < error {
+            if least < error {
                 break;
             }
         }

@@ -3,8 +3,9 @@
 //! Output bases are judged by the floor at withheld points: what the decoder does between its
 //! samples even with perfect coordinates. Input bases are first ranked by the same error of
 //! representing the inputs; the best of each family are then judged by the validation error of
-//! the whole operator on some of the training samples. Point values and PCA are never chosen:
-//! they interpolate off their grid.
+//! the whole operator on some of the training samples. Where samples have points of their own, a learnt
+//! prior on a fine basis is judged beside them. Point values and PCA are never chosen: they interpolate
+//! off their grid.
 
 use super::auto_map;
 use super::config::{FitConfig, InputConfig, MapConfig};
@@ -151,10 +152,11 @@ pub(super) fn resolve(
             let mut other = resolved.clone();
             other.inputs.insert(name.clone(), trial.clone());
             if let Some(learnt) = judge.error(&some, &other)?
-                && learnt < error
+                && learnt < error / TIE
             {
                 choices.push(format!(
-                    "input encoder: a learnt prior, by validation error {learnt:.2e} against {error:.2e}"
+                    "in its place a learnt prior on {} functions: validation error {learnt:.2e}",
+                    name_of(trial.basis.as_ref().expect("just named")),
                 ));
                 resolved.inputs.insert(name.clone(), trial);
                 continue;

@@ -53,6 +53,7 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
                 "basis": encoder.basis().describe(),
                 "functions": encoder.basis().len(),
                 "components": encoder.basis().components(),
+                "encoder": encoder.describe(),
                 "regularisations": encoder.regularisations(),
                 "transform": transform,
             }),

@@ -69,7 +69,7 @@ fn elements_of_size(width: f64, size: f64) -> Result<usize> {
 }
 
 /// One number of cells an axis, none zero, on a box that is not flat.
-pub(super) fn check_cells(cells: &[usize], domain: &Bounds) -> Result<()> {
+pub(super) fn check_cells(cells: &[usize], degree: Degree, domain: &Bounds) -> Result<()> {
     let wrong = |reason: String| Err(Error::Config(format!("finite elements: {reason}")));
     if cells.len() != domain.dim() {
         return wrong(format!(
@@ -82,8 +82,11 @@ pub(super) fn check_cells(cells: &[usize], domain: &Bounds) -> Result<()> {
             "cells = {cells:?} must be at least 1 along each axis"
         ));
     }
-    if cells.iter().fold(1usize, |all, n| all.saturating_mul(*n)) > MOST_FUNCTIONS {
-        return wrong(format!("cells = {cells:?} are too many"));
+    let along = |n: &usize| row_count(*n, degree, Boundary::Keep);
+    if cells.iter().map(along).fold(1, usize::saturating_mul) > MOST_FUNCTIONS {
+        return wrong(format!(
+            "cells = {cells:?} are too many; at most {MOST_FUNCTIONS} functions are allowed"
+        ));
     }
     if (0..domain.dim()).any(|k| domain.width(k) <= 0.0) {
         return wrong(format!("the domain {domain} is flat"));

@@ -82,7 +82,7 @@ impl FiniteElements {
                 settings,
             ),
             (MeshSpec::Cells(cells), 1 | 2) => {
-                mesh_size::check_cells(cells, domain)?;
+                mesh_size::check_cells(cells, degree, domain)?;
                 match cells[..] {
                     [nx, ny] => {
                         Self::from_triangles(TriangleMesh::rectangle(domain, nx, ny)?, settings)

@@ -335,7 +335,7 @@ fn cells_along_each_axis() {
     let spec = r#"{"degree": 2, "mesh": {"cells": [5, 2]}}"#;
     let basis = from_json(spec, context(&wide)).unwrap();
     assert_eq!(
-        (basis.len(), basis.triangles().unwrap().len()),
+        (basis.len(), basis.triangles().unwrap().triangles().len()),
         (11 * 5, 20)
     );
     let line = Bounds::unit(1);
