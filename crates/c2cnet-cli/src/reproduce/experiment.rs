@@ -252,8 +252,6 @@ pub struct RobustnessSpec {
     /// Also fits to these data.
     #[serde(default)]
     pub refit: bool,
-    /// The ridge parameter of that fit, where there are fewer sensors than functions.
-    pub lambda: Option<f64>,
 }
 
 /// A table of runs.

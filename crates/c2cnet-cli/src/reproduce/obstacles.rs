@@ -7,7 +7,6 @@ use super::run::{Bench, Record};
 use crate::output::{error, say};
 use crate::run_files::{Column, Kind, Table};
 use c2cnet::data::{Dataset, Field};
-use c2cnet::encode::EncoderSpec;
 use c2cnet::metrics::mean;
 use c2cnet::operator::{C2CNet, EvaluationReport};
 use c2cnet::{Error, Result};
@@ -63,11 +62,7 @@ fn robustness(bench: &mut Bench<'_>, spec: &ObstaclesSpec, base: &Record) -> Res
         say(format_args!("  {what}: RL2E {}", error(report.rl2e)))?;
         if test.refit {
             let what = format!("{}, fitted to such readings", test.label);
-            let mut config = base.spec.fit.clone();
-            if let Some(lambda) = test.lambda {
-                config.input.encoder = Some(EncoderSpec::ridge(lambda));
-            }
-            let fitted = bench.fit(&what, &data, &tested, &config)?;
+            let fitted = bench.fit(&what, &data, &tested, &base.spec.fit)?;
             let recoveries = recover(&fitted.model, &tested)?;
             rows.push(row(&what, &fitted.test, &recoveries, |_| true));
             say(format_args!("  {what}: RL2E {}", error(fitted.test.rl2e)))?;

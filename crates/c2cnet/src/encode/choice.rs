@@ -110,10 +110,12 @@ impl EncoderSpec {
             }
             (Method::Svd, None, Some(cut), None) => Ok(Some(Regularisation::CutAbsolute { cut })),
             (Method::Svd, None, None, Some(cut)) => Ok(Some(Regularisation::CutRelative { cut })),
-            (Method::Svd, None, None, None) | (Method::Prior, None, None, None) => Ok(None),
-            (Method::Prior, ..) => {
-                bad("method = \"prior\" learns its parameters; remove `lambda` and the cuts".into())
-            }
+            (Method::Svd, None, None, None) => Ok(None),
+            (Method::Prior, None, None, None) if self.choose == Choice::default() => Ok(None),
+            (Method::Prior, ..) => bad(
+                "method = \"prior\" learns its parameters; remove `lambda`, the cuts and `choose`"
+                    .into(),
+            ),
         }
     }
 
