@@ -47,7 +47,7 @@ class Auto(Map):
 
     kind = "auto"
 
-    def __init__(self, budget: int = 2_000_000) -> None:
+    def __init__(self, budget: int = 8_000_000) -> None:
         self.budget = budget
 
     def settings(self) -> dict[str, Any]:

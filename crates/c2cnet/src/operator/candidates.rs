@@ -118,10 +118,10 @@ impl Family {
                 functions: Some(size),
             }),
             Family::RandomFeatures(scale) => {
-                // About eight features a patch on a line, sixteen in the plane; one patch beyond.
+                // About eight features a patch on a line, thirty-two in the plane; one patch beyond.
                 let partitions = match dim {
                     1 => vec![(size / 8).max(1)],
-                    2 => vec![((size as f64 / 16.0).sqrt() as usize).max(1); 2],
+                    2 => vec![((size as f64 / 32.0).sqrt() as usize).max(1); 2],
                     _ => vec![1; dim],
                 };
                 BasisSpec::RandomFeatures(RandomFeaturesSpec {

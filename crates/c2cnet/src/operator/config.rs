@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `seed` | 0 | every random choice | any |
-/// | `validation` | 0.2 | part of the training samples that judges choices | 0 to 0.5, both excluded |
+/// | `validation` | 0.2 | part of the training samples that judges choices, at most 2,500 of them | 0 to 0.5, both excluded |
 /// | `withhold` | 0.1 | part of the output points kept out of the fit | 0 to 0.5 |
 /// | `symmetries` | `none` | augment the training samples | `none`, `interval`, `square` |
 /// | `input`, `output` | | bases, encoder, transform | see there |
@@ -173,7 +173,7 @@ impl TransformChoice {
 /// | `kind` | `auto` | which map | `auto`, `linear`, `kernel`, `mlp` |
 /// | `kernel` | | settings of the kernel map | see [`KernelSpec`] |
 /// | `mlp` | | settings of the network | see [`MlpSpec`] |
-/// | `budget` | 2,000,000 | work that `auto` may spend on a network: samples times passes over them | 0: none |
+/// | `budget` | 8,000,000 | work that `auto` may spend on a network: samples times passes over them | 0: none |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MapConfig {
@@ -193,7 +193,7 @@ impl Default for MapConfig {
             kind: MapKind::default(),
             kernel: KernelSpec::default(),
             mlp: MlpSpec::default(),
-            budget: 2_000_000,
+            budget: 8_000_000,
         }
     }
 }

@@ -283,13 +283,18 @@ fn check_names(config: &FitConfig, data: &Dataset) -> Result<()> {
     check("output", config.outputs.keys().collect(), &data.outputs)
 }
 
+/// Samples that judge choices, at most: more would make the judgement hardly surer, and they are missing
+/// where maps are fitted.
+const MOST_HELD_OUT: usize = 2500;
+
 /// A seeded split of the original samples; images of a sample under symmetries stay on its side,
 /// and only originals judge.
 pub(super) fn split(originals: usize, images: usize, config: &FitConfig) -> Split {
     let mut order: Vec<usize> = (0..originals).collect();
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(config.seed ^ 0x5a5a);
     order.shuffle(&mut rng);
-    let held = ((originals as f64 * config.validation).round() as usize).clamp(1, originals - 2);
+    let part = (originals as f64 * config.validation).round() as usize;
+    let held = part.min(MOST_HELD_OUT).clamp(1, originals - 2);
     let (validation, train) = order.split_at(held);
     Split {
         train: (0..images)

@@ -7,6 +7,10 @@ use crate::Result;
 use crate::map::Split;
 use crate::map::mlp::{MlpMap, MlpSpec, TrainingReport};
 
+/// A training that leaves out less than this part of the samples need not be repeated with all: what they
+/// would add is less than what it costs.
+const FEW_LEFT_OUT: f64 = 0.1;
+
 /// Short trainings with these parts of the steps tell whether the whole is worth its time: the error
 /// falls by a like factor each time that the steps double, and by less as it flattens.
 const PROBES: [usize; 3] = [16, 8, 4];
@@ -29,9 +33,14 @@ pub(super) struct NetworkChoice {
 }
 
 impl NetworkChoice {
-    /// Whether the held-out samples decide when training ends, so that they cannot train as well.
-    fn stops_by_held_out_samples(&self) -> bool {
-        self.spec.patience.is_some() || self.spec.keep_best
+    /// Whether the network that was judged is the one of the model: held-out samples that decided when
+    /// training ends cannot train as well, and a few more would hardly change it.
+    fn is_final(&self) -> bool {
+        let by_held_out_samples = self.spec.patience.is_some() || self.spec.keep_best;
+        self.fold.as_ref().is_some_and(|fold| {
+            let (trained, held) = fold.samples;
+            by_held_out_samples || (held as f64) < FEW_LEFT_OUT * (trained + held) as f64
+        })
     }
 }
 
@@ -78,6 +87,10 @@ pub(super) fn consider(
                     validation_rl2e: expected,
                 });
                 return Ok(());
+            }
+            // No doubt is left where a part of the training wins already.
+            if error < WORTH * chosen.validation_rl2e {
+                break;
             }
             shorter = error;
         }
@@ -129,15 +142,14 @@ fn train_fold(
     Ok((error, map, report))
 }
 
-/// The network of the final model: trained on all samples, unless the held-out ones ended its
-/// training. `None`: the one that was trained on the fold stays.
+/// The network of the final model, trained on all samples. `None`: the one that was judged stays.
 pub(super) fn train_on_all(
     choice: &NetworkChoice,
     lesson: &Lesson<'_>,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Option<(MlpMap, TrainingReport)>> {
-    if choice.fold.is_some() && choice.stops_by_held_out_samples() {
+    if choice.is_final() {
         return Ok(None);
     }
     let all: Vec<usize> = (0..lesson.coefficients.ncols()).collect();

@@ -35,7 +35,10 @@ pub(super) struct Ranked {
     pub(super) family: usize,
     pub(super) spec: BasisSpec,
     pub(super) functions: usize,
+    /// At points that were not fitted.
     pub(super) error: f64,
+    /// At those that were.
+    pub(super) fitted: f64,
 }
 
 /// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
@@ -63,13 +66,14 @@ pub(super) fn rank(
         }
         // What cannot be built or fitted is no candidate.
         Ok(spec.and_then(|spec| {
-            let (error, functions) =
+            let (error, fitted, functions) =
                 representation_error(&spec, &few, domain, data, config).ok()?;
             Some(Ranked {
                 family,
                 spec,
                 functions,
                 error,
+                fitted,
             })
         }))
     };
@@ -143,14 +147,14 @@ pub(super) fn rank(
     Ok(ranked)
 }
 
-/// The error at points that were not fitted, of the best approximation at those that were.
+/// The errors of the best approximation at some points: at the others and at those; the functions.
 fn representation_error(
     spec: &BasisSpec,
     field: &Field,
     domain: &Bounds,
     data: &Dataset,
     config: &FitConfig,
-) -> Result<(f64, usize)> {
+) -> Result<(f64, f64, usize)> {
     let basis = build(
         &[spec],
         Components::Separate,
@@ -162,31 +166,36 @@ fn representation_error(
     let functions = basis.parts()[0].len();
     let withhold = config.withhold.max(0.1);
     let (decoder, targets) = FieldDecoder::fit(basis, field, withhold, None, config.seed)?;
-    let error = match targets.withheld_floor {
-        Some(error) => error,
+    let (error, fitted) = match targets.withheld_floor {
+        Some(error) => (error, targets.floor()),
         // Per-sample points: coordinates fitted at some of a sample's points, judged at all.
         None if field.shared_points().is_none() => {
             let evaluation = Evaluation::new(&decoder, field)?;
             let errors = evaluation.errors_squared(targets.coordinates.as_ref());
-            mean_relative(&errors, &evaluation.norm_squared)
+            let error = mean_relative(&errors, &evaluation.norm_squared);
+            (error, error)
         }
         None => return Err(Error::Data("no point could be withheld".into())),
     };
-    Ok((error, functions))
+    Ok((error, fitted, functions))
 }
 
-/// The fewest functions whose error is negligible or close to the best.
+/// The fewest functions whose error is negligible or close to the best, and that fit the points nearly
+/// as well as others do: where few points hide how much better a basis is between them, the
+/// points themselves tell. (Noise cannot: two thirds as many functions as points leave more than half of it.)
 pub(super) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize {
-    let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
-    let enough = negligible.max(1.1 * best);
-    (0..ranked.len())
-        .filter(|&i| ranked[i].error <= enough)
+    let least = |errors: &mut dyn Iterator<Item = f64>| errors.fold(f64::INFINITY, f64::min);
+    let enough = negligible.max(1.1 * least(&mut ranked.iter().map(|r| r.error)));
+    let close = || (0..ranked.len()).filter(|&i| ranked[i].error <= enough);
+    let fitted = negligible.max(2.0 * least(&mut close().map(|i| ranked[i].fitted)));
+    close()
+        .filter(|&i| ranked[i].fitted <= fitted)
         .min_by(|&i, &j| {
             let key = |r: &Ranked| (r.functions, r.error);
             let (a, b) = (key(&ranked[i]), key(&ranked[j]));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })
-        .expect("the best itself is good enough")
+        .expect("one of them fits best")
 }
 
 /// For each family its best size and the smallest one nearly as good; the best of all these.
@@ -317,6 +326,29 @@ mod tests {
     use super::*;
     use crate::data::Points;
     use faer::Mat;
+
+    #[test]
+    fn few_functions_are_enough_where_more_fit_no_better() {
+        let ranked = |pairs: &[(usize, f64, f64)]| -> Vec<Ranked> {
+            let spec = BasisSpec::PointValues(crate::basis::PointValuesSpec::default());
+            let one = |&(functions, error, fitted)| Ranked {
+                family: 0,
+                spec: spec.clone(),
+                functions,
+                error,
+                fitted,
+            };
+            pairs.iter().map(one).collect()
+        };
+        // Noise: more functions follow it a little better at the points and worse between them.
+        let noisy = ranked(&[(8, 0.5, 0.5), (16, 0.101, 0.098), (32, 0.1, 0.09), (64, 0.11, 0.07)]);
+        assert_eq!(smallest_good_enough(&noisy, 1e-5), 1);
+        // Few points: between them the gain is hidden, at them it shows.
+        let rough = ranked(&[(64, 5e-2, 2e-2), (128, 2.9e-2, 7e-3), (256, 2.7e-2, 1e-3)]);
+        assert_eq!(smallest_good_enough(&rough, 1e-5), 2);
+        // As good as exact is good enough.
+        assert_eq!(smallest_good_enough(&rough, 6e-2), 0);
+    }
 
     /// Functions with a kink across the first axis, smooth along the second.
     #[test]
