@@ -77,7 +77,19 @@ impl FieldEncoder {
         transform: Transform,
         field: &Field,
     ) -> Result<(Self, Mat<f64>)> {
-        let (mut encoder, coefficients) = Self::fit_raw(basis, spec, transform, field)?;
+        Self::fit_unless(&|| false, basis, spec, transform, field)
+    }
+
+    /// The same, unless `cancelled` asks to stop while a prior is learnt.
+    pub(crate) fn fit_unless(
+        cancelled: &dyn Fn() -> bool,
+        basis: FieldBasis,
+        spec: &EncoderSpec,
+        transform: Transform,
+        field: &Field,
+    ) -> Result<(Self, Mat<f64>)> {
+        let (mut encoder, coefficients) =
+            Self::fit_raw_unless(cancelled, basis, spec, transform, field)?;
         if !transform.standardises() {
             encoder.frame = Frame::new(&encoder.basis, field, encoder.prior.is_some())?;
         }
@@ -96,9 +108,23 @@ impl FieldEncoder {
         transform: Transform,
         field: &Field,
     ) -> Result<(Self, Mat<f64>)> {
+        Self::fit_raw_unless(&|| false, basis, spec, transform, field)
+    }
+
+    /// The same, unless `cancelled` asks to stop while a prior is learnt.
+    pub(crate) fn fit_raw_unless(
+        cancelled: &dyn Fn() -> bool,
+        basis: FieldBasis,
+        spec: &EncoderSpec,
+        transform: Transform,
+        field: &Field,
+    ) -> Result<(Self, Mat<f64>)> {
         let field = transformed(field, transform)?;
         let (regularisations, prior, cache) = match spec.method {
-            Method::Prior => (Vec::new(), Some(learn(&basis, spec, &field)?), None),
+            Method::Prior => {
+                let prior = learn(&basis, spec, &field, cancelled)?;
+                (Vec::new(), Some(prior), None)
+            }
             Method::Ridge | Method::Svd => {
                 let (regularisations, cache) = settle(&basis, spec, &field)?;
                 (regularisations, None, cache)
@@ -322,10 +348,15 @@ impl FieldEncoder {
 }
 
 /// The prior of the coefficients of samples with points of their own.
-fn learn(basis: &FieldBasis, spec: &EncoderSpec, field: &Field) -> Result<Prior> {
+fn learn(
+    basis: &FieldBasis,
+    spec: &EncoderSpec,
+    field: &Field,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Prior> {
     spec.given()?;
     match field.observations() {
-        Observations::PerSample(samples) => Prior::fit(basis, samples),
+        Observations::PerSample(samples) => Prior::fit(basis, samples, cancelled),
         Observations::Shared { .. } => Err(Error::Config(
             "encoder: method = \"prior\" is for samples with points of their own; these share theirs, so use \
              \"ridge\" or \"svd\""

@@ -98,8 +98,12 @@ impl Prior {
     /// Learns the prior of `samples`.
     ///
     /// # Errors
-    /// If a point lies outside the domain, or readings do not vary.
-    pub(super) fn fit(basis: &FieldBasis, samples: &[Scattered]) -> Result<Self> {
+    /// If a point lies outside the domain, readings do not vary, or `cancelled` asks to stop.
+    pub(super) fn fit(
+        basis: &FieldBasis,
+        samples: &[Scattered],
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         for (k, sample) in samples.iter().enumerate() {
             for part in basis.parts() {
                 let function = &part.components()[0];
@@ -111,6 +115,9 @@ impl Prior {
         let few = SAMPLES.min(samples.len());
         let (mut best, mut without_gain) = (f64::NEG_INFINITY, 0);
         for round in 0..ROUNDS {
+            if cancelled() {
+                return Err(Error::Interrupted);
+            }
             let start = round * few;
             let seen: Vec<usize> = (start..start + few).map(|k| k % samples.len()).collect();
             let likelihood = prior.improve(basis, samples, &seen)?;

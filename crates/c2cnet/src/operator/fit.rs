@@ -89,18 +89,20 @@ pub fn fit(
         let suffix = if logged { " with log input" } else { "" };
         observer.step(&format!("encoding inputs{suffix}"));
         // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
-        let encoded = fit_inputs(&train, &resolved, &transforms).and_then(|(encoders, samples)| {
-            let images = Images {
-                symmetries: config.symmetries,
-                encoders: &encoders,
-                fields: &train.inputs,
-            };
-            let (coefficients, mirrors) = images.coefficients(samples)?;
-            Ok((encoders, coefficients, mirrors))
-        });
+        let encoded =
+            fit_inputs(&train, &resolved, &transforms, observer).and_then(|(encoders, samples)| {
+                let images = Images {
+                    symmetries: config.symmetries,
+                    encoders: &encoders,
+                    fields: &train.inputs,
+                };
+                let (coefficients, mirrors) = images.coefficients(samples)?;
+                Ok((encoders, coefficients, mirrors))
+            });
         seconds.encoding += clock.elapsed().as_secs_f64();
         let (inputs, coefficients, mirrors) = match encoded {
             Ok(encoded) => encoded,
+            Err(e @ Error::Interrupted) => return Err(e),
             Err(e) => {
                 refused.get_or_insert(e);
                 continue;
@@ -316,7 +318,9 @@ pub(super) fn fit_inputs(
     train: &Dataset,
     config: &FitConfig,
     transforms: &[Transform],
+    observer: &dyn Observer,
 ) -> Result<(Encoders, Mat<f64>)> {
+    let cancelled = &|| observer.cancelled();
     let mut encoders = Vec::new();
     let mut parts = Vec::new();
     for ((name, field), &transform) in train.inputs.iter().zip(transforms) {
@@ -325,8 +329,8 @@ pub(super) fn fit_inputs(
         let basis = Named::input(settings)?.build(field, triangles, transform)?;
         let spec = settings.encoder.unwrap_or_default();
         let (encoder, coefficients) = match config.map.takes_raw_coefficients() {
-            true => FieldEncoder::fit_raw(basis, &spec, transform, field)?,
-            false => FieldEncoder::fit(basis, &spec, transform, field)?,
+            true => FieldEncoder::fit_raw_unless(cancelled, basis, &spec, transform, field)?,
+            false => FieldEncoder::fit_unless(cancelled, basis, &spec, transform, field)?,
         };
         encoders.push((name.clone(), encoder));
         parts.push(coefficients);

@@ -341,7 +341,12 @@ mod tests {
             pairs.iter().map(one).collect()
         };
         // Noise: more functions follow it a little better at the points and worse between them.
-        let noisy = ranked(&[(8, 0.5, 0.5), (16, 0.101, 0.098), (32, 0.1, 0.09), (64, 0.11, 0.07)]);
+        let noisy = ranked(&[
+            (8, 0.5, 0.5),
+            (16, 0.101, 0.098),
+            (32, 0.1, 0.09),
+            (64, 0.11, 0.07),
+        ]);
         assert_eq!(smallest_good_enough(&noisy, 1e-5), 1);
         // Few points: between them the gain is hidden, at them it shows.
         let rough = ranked(&[(64, 5e-2, 2e-2), (128, 2.9e-2, 7e-3), (256, 2.7e-2, 1e-3)]);

@@ -235,7 +235,7 @@ impl<'a> Judge<'a> {
         transforms: &[Transform],
     ) -> Result<f64> {
         check_cancelled(self.observer)?;
-        let (_, coefficients) = fit_inputs(some, config, transforms)?;
+        let (_, coefficients) = fit_inputs(some, config, transforms, self.observer)?;
         let chosen = auto_map::choose(
             coefficients.as_ref(),
             &self.targets,

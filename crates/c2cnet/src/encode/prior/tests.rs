@@ -59,7 +59,7 @@ fn error(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn few_readings_and_many_samples_give_the_coefficients() {
     let (samples, truth) = samples(400, 5);
-    let prior = Prior::fit(&basis(), &samples[..300]).unwrap();
+    let prior = Prior::fit(&basis(), &samples[..300], &|| false).unwrap();
     assert!(prior.noise() < 3.0 * NOISE, "{}", prior.noise());
     let off = |k: usize| error(&prior.encode(&basis(), &samples[k]).unwrap(), &truth[k]);
     let mean = (300..400).map(off).sum::<f64>() / 100.0;
@@ -70,7 +70,7 @@ fn few_readings_and_many_samples_give_the_coefficients() {
 #[test]
 fn more_readings_than_functions_are_the_same_in_fewer_numbers() {
     let (samples, _) = samples(60, 20);
-    let prior = Prior::fit(&basis(), &samples).unwrap();
+    let prior = Prior::fit(&basis(), &samples, &|| false).unwrap();
     let basis = basis();
     for sample in &samples[..5] {
         let design = basis.parts()[0]
@@ -133,7 +133,7 @@ fn the_same_on_any_number_of_threads() {
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| Prior::fit(&basis(), &samples).unwrap())
+        pool.install(|| Prior::fit(&basis(), &samples, &|| false).unwrap())
     };
     let (one, three) = (fit(1), fit(3));
     assert_eq!(one.covariance, three.covariance);
@@ -144,7 +144,7 @@ fn the_same_on_any_number_of_threads() {
 fn readings_that_do_not_vary_are_refused() {
     let (mut samples, _) = samples(5, 4);
     samples.iter_mut().for_each(|s| s.values.fill(1.0));
-    assert!(Prior::fit(&basis(), &samples).is_err());
+    assert!(Prior::fit(&basis(), &samples, &|| false).is_err());
 }
 
 /// What it would ignore is refused, and so are shared points.
@@ -184,7 +184,7 @@ fn parameters_and_shared_points_are_refused() {
 #[test]
 fn shared_points_later_are_encoded_alike() {
     let (samples, _) = samples(60, 6);
-    let prior = Prior::fit(&basis(), &samples).unwrap();
+    let prior = Prior::fit(&basis(), &samples, &|| false).unwrap();
     for readings in [5, 20] {
         let points = Points::linspace(0.0, 1.0, readings);
         let values: Vec<Mat<f64>> = (0..2)
@@ -204,4 +204,17 @@ fn shared_points_later_are_encoded_alike() {
             assert!(off.fold(0.0, f64::max) < 1e-9);
         }
     }
+}
+
+#[test]
+fn learning_stops_when_asked() {
+    let (samples, _) = samples(60, 5);
+    let asked = std::cell::Cell::new(0);
+    let second_time = || {
+        asked.set(asked.get() + 1);
+        asked.get() == 2
+    };
+    let stopped = Prior::fit(&basis(), &samples, &second_time);
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    assert_eq!(asked.get(), 2);
 }
