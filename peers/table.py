@@ -1,16 +1,14 @@
 """Writes the tables of peers/RESULTS.md: the paper's figures, our runs of the peers and our runs of c2cnet beside each other.
 
-    python peers/table.py --run reproduction --c2cnet c2cnet
+    python peers/table.py --run reproduction
 
 Peers are read from peers/results/*.json, fits of c2cnet to some or all samples from peers/results/samples/*.json
 (efficiency.py), the rest from the folder of a run of `c2cnet reproduce`. The paper's figures are those of the report.
-With --c2cnet, models of the run are evaluated for their MSE. With --figure, sample efficiency is drawn
-(needs Matplotlib).
+With --figure, sample efficiency is drawn (needs Matplotlib).
 """
 
 import argparse
 import json
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -42,7 +40,6 @@ HEADER = ["method", "by", "RL2E", "MSE", "seconds", "parameters", "RL2E in c2cne
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", type=Path, help="a folder of `c2cnet reproduce`")
-    parser.add_argument("--c2cnet", help="the command, to evaluate the run's models")
     parser.add_argument("--figure", type=Path, help="where to draw sample efficiency (.svg)")
     parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md")
     options = parser.parse_args()
@@ -61,7 +58,7 @@ def main() -> None:
             continue
         most = max(p["n_train"] for p in full)
         full = [p for p in full if p["n_train"] == most]
-        own = from_run(options.run, problem, options.c2cnet) or from_fits(fits, problem, most)
+        own = from_run(options.run, problem) or from_fits(fits, problem, most)
         if own and not from_fits(fits, problem, most):
             fits.append({**own, "problem": problem, "n_train": most, "method": "auto"})
         parts.append(problem_table(title, most, paper.get(problem, []), full, own))
@@ -72,7 +69,7 @@ def main() -> None:
         draw(options.figure, peers, fits)
 
 
-def from_run(run: Path | None, problem: str, command: str | None) -> dict | None:
+def from_run(run: Path | None, problem: str) -> dict | None:
     """The default fit of c2cnet in a run folder."""
     for file in sorted(run.glob("*/result.json")) if run else []:
         if file.parent.name == NONALIGNED:  # other data of the same problem, with a table of its own
@@ -81,17 +78,12 @@ def from_run(run: Path | None, problem: str, command: str | None) -> dict | None
         line = next((h for h in result["headline"] if h["problem"] == problem and h["method"] == "auto"), None)
         if line is None:
             continue
-        own = {"rl2e": line["rl2e"], "seconds": line["seconds"], "floor": line["floor"], "hardware": machine(run)}
-        rows = (row for t in result["tables"] for row in t["rows"] if row.get("rl2e") == line["rl2e"])
-        own["parameters"] = next((row.get("parameters") for row in rows), None)
-        own["all points"] = next((row for t in result["tables"] for row in t["rows"] if ALL_POINTS in row["method"]), None)
-        model, data = file.parent / "models/auto.c2c", list((run / "data").glob(f"{problem}-*.npz"))
-        if command and model.exists() and len(data) == 1:
-            errors = c2cnet(command, "evaluate", model, data[0])
-            # Another data file or model would show here.
-            if abs(errors["rl2e"] / own["rl2e"] - 1) < 1e-6:
-                own["mse"] = errors["mse"]
-        return own
+        rows = (row for table in result["tables"] for row in table["rows"])
+        return {
+            **{key: line[key] for key in ("rl2e", "mse", "seconds", "floor", "parameters")},
+            "hardware": machine(run),
+            "all points": next((row for row in rows if ALL_POINTS in row.get("method", "")), None),
+        }
     return None
 
 
@@ -102,13 +94,6 @@ def machine(run: Path) -> str:
 
 def from_fits(fits: list[dict], problem: str, n_train: int) -> dict | None:
     return next((f for f in fits if (f["problem"], f["n_train"], f["method"]) == (problem, n_train, "auto")), None)
-
-
-def c2cnet(command: str, *arguments) -> dict:
-    done = subprocess.run([command, *map(str, arguments), "--json"], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{command} {arguments[0]}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
 
 
 def problem_table(title: str, n_train: int, paper: list[dict], peers: list[dict], own: dict | None) -> str:
