@@ -1,4 +1,4 @@
-"""Writes the tables of peers/RESULTS.md: the paper's figures, our runs of the peers and our runs of c2cnet beside each other.
+"""Writes the tables of peers/RESULTS.md: the paper's figures, our runs of the peers and those of c2cnet.
 
     python peers/table.py --run reproduction
 
@@ -27,11 +27,11 @@ TITLES = {
 }
 # Not in the summary, only in tab:2d_darcy_comparison.
 PCA_NET = {"method": "PCA-Net", "seconds": 54, "parameters": 542224, "rl2e": 1.07e-2, "mse": 2.22e-7}
-# What stands above this line in RESULTS.md is written by hand and stays.
 # tab:1d_darcy_random_comparison, the methods that `c2cnet reproduce` does not run.
 NONALIGNED_PAPER = {"DeepONet": 3.02e-1, "B2B": 9.15e-2}
 ALL_POINTS = "all output points fitted"  # what c2cnet's default keeps out of the fit, peers are trained on
 EQUAL_TIME = "equal-time"  # the label of trainings whose schedule ends with c2cnet's seconds
+# What stands above this line in RESULTS.md is written by hand and stays.
 MARK = "<!-- Tables by peers/table.py -->"
 NONALIGNED = "nonaligned"
 HEADER = ["method", "by", "RL2E", "MSE", "seconds", "parameters", "RL2E in c2cnet's seconds", "hardware"]

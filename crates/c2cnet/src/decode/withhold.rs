@@ -8,6 +8,8 @@ use rand::seq::SliceRandom;
 ///
 /// Points on the faces of the bounding box are never withheld: without them the rest would have to
 /// extrapolate, which is another question. Fewer than ten points are too few to spare one.
+///
+/// Single points of a grid do not see between its lines; a search for bases looks there otherwise.
 pub fn choose_withheld(points: &Points, fraction: f64, seed: u64) -> Vec<usize> {
     let n = points.len();
     if n < 10 || fraction <= 0.0 {

@@ -70,56 +70,40 @@ impl FieldEncoder {
     /// [`FieldEncoder::fit_raw`] for $a$ itself), unless they are standardised.
     ///
     /// # Errors
-    /// As [`FieldEncoder::fit_raw`].
+    /// If the data does not fit the basis, a log meets a value that is not positive, or there are
+    /// fewer points than functions and no parameter was given.
     pub fn fit(
         basis: FieldBasis,
         spec: &EncoderSpec,
         transform: Transform,
         field: &Field,
     ) -> Result<(Self, Mat<f64>)> {
-        Self::fit_unless(&|| false, basis, spec, transform, field)
-    }
-
-    /// The same, unless `cancelled` asks to stop while a prior is learnt.
-    pub(crate) fn fit_unless(
-        cancelled: &dyn Fn() -> bool,
-        basis: FieldBasis,
-        spec: &EncoderSpec,
-        transform: Transform,
-        field: &Field,
-    ) -> Result<(Self, Mat<f64>)> {
-        let (mut encoder, coefficients) =
-            Self::fit_raw_unless(cancelled, basis, spec, transform, field)?;
-        if !transform.standardises() {
-            encoder.frame = Frame::new(&encoder.basis, field, encoder.prior.is_some())?;
-        }
-        let coefficients = encoder.frame.apply(&encoder.basis, coefficients);
-        Ok((encoder, coefficients))
+        Self::fit_unless(basis, spec, transform, field, false, &|| false)
     }
 
     /// The same with coefficients as they are.
     ///
     /// # Errors
-    /// If the data does not fit the basis, a log meets a value that is not positive, or there are
-    /// fewer points than functions and no parameter was given.
+    /// As [`FieldEncoder::fit`].
     pub fn fit_raw(
         basis: FieldBasis,
         spec: &EncoderSpec,
         transform: Transform,
         field: &Field,
     ) -> Result<(Self, Mat<f64>)> {
-        Self::fit_raw_unless(&|| false, basis, spec, transform, field)
+        Self::fit_unless(basis, spec, transform, field, true, &|| false)
     }
 
-    /// The same, unless `cancelled` asks to stop while a prior is learnt.
-    pub(crate) fn fit_raw_unless(
-        cancelled: &dyn Fn() -> bool,
+    /// Either of them, unless `cancelled` asks to stop while a prior is learnt.
+    pub(crate) fn fit_unless(
         basis: FieldBasis,
         spec: &EncoderSpec,
         transform: Transform,
-        field: &Field,
+        given: &Field,
+        raw: bool,
+        cancelled: &dyn Fn() -> bool,
     ) -> Result<(Self, Mat<f64>)> {
-        let field = transformed(field, transform)?;
+        let field = transformed(given, transform)?;
         let (regularisations, prior, cache) = match spec.method {
             Method::Prior => {
                 let prior = learn(&basis, spec, &field, cancelled)?;
@@ -143,6 +127,9 @@ impl FieldEncoder {
         if transform.standardises() {
             encoder.standard = Some(statistics(coefficients.as_ref()));
             encoder.standardise(&mut coefficients);
+        } else if !raw {
+            encoder.frame = Frame::new(&encoder.basis, given, encoder.prior.is_some())?;
+            coefficients = encoder.frame.apply(&encoder.basis, coefficients);
         }
         Ok((encoder, coefficients))
     }

@@ -328,10 +328,9 @@ pub(super) fn fit_inputs(
         let triangles = triangles_on(train, field);
         let basis = Named::input(settings)?.build(field, triangles, transform)?;
         let spec = settings.encoder.unwrap_or_default();
-        let (encoder, coefficients) = match config.map.takes_raw_coefficients() {
-            true => FieldEncoder::fit_raw_unless(cancelled, basis, &spec, transform, field)?,
-            false => FieldEncoder::fit_unless(cancelled, basis, &spec, transform, field)?,
-        };
+        let raw = config.map.takes_raw_coefficients();
+        let (encoder, coefficients) =
+            FieldEncoder::fit_unless(basis, &spec, transform, field, raw, cancelled)?;
         encoders.push((name.clone(), encoder));
         parts.push(coefficients);
     }

@@ -1,11 +1,13 @@
 //! The whole operator: encoder, coefficient map, decoder.
 
 mod auto_map;
+mod between;
 mod candidates;
 mod config;
 mod fit;
 mod images;
 mod lesson;
+
 mod model;
 mod network;
 mod ranking;

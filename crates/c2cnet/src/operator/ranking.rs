@@ -1,5 +1,6 @@
 //! How well bases represent a field: families in growing sizes, judged between the fitted points.
 
+use super::between::Between;
 use super::candidates::{Family, families};
 use super::config::FitConfig;
 use super::spaces::build;
@@ -10,6 +11,7 @@ use crate::decode::{Evaluation, FieldDecoder, choose_withheld};
 use crate::encode::Transform;
 use crate::metrics::mean_relative;
 use crate::{Error, Result, linalg};
+use faer::Mat;
 
 /// Points at which bases are compared, at most: enough for the largest of them.
 const POINTS: usize = 4096;
@@ -29,6 +31,13 @@ const HOPELESS: f64 = 5.0;
 /// Families this close to the best are tried with other numbers of functions along the axes.
 const CLOSE: f64 = 2.5;
 
+/// More functions are not tried, smaller errors not sought.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Enough {
+    pub(super) functions: usize,
+    pub(super) error: f64,
+}
+
 /// A basis and how well it represents a field.
 #[derive(Debug)]
 pub(super) struct Ranked {
@@ -43,13 +52,16 @@ pub(super) struct Ranked {
 
 /// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
 /// than along the other.
+///
+/// `field` may have fewer points than the `whole`, which shows what a basis does between the lines of
+/// a grid.
 pub(super) fn rank(
     field: &Field,
+    whole: &Field,
     domain: &Bounds,
     data: &Dataset,
     config: &FitConfig,
-    limit: usize,
-    negligible: f64,
+    enough: Enough,
     observer: &dyn Observer,
 ) -> Result<Vec<Ranked>> {
     let points = (0..field.samples().min(SAMPLES))
@@ -57,24 +69,29 @@ pub(super) fn rank(
         .min()
         .expect("fields have samples");
     let few = field.select(&(0..field.samples().min(SAMPLES)).collect::<Vec<_>>());
+    let between = Between::new(whole, few.samples());
     let families = families(domain.dim(), data.triangles.is_some());
     // Room for withheld points and for a regularised fit.
-    let largest = (points * 2 / 3).min(limit).max(1);
+    let largest = (points * 2 / 3).min(enough.functions).max(1);
     let try_one = |family: usize, spec: Option<BasisSpec>| -> Result<Option<Ranked>> {
         if observer.cancelled() {
             return Err(Error::Interrupted);
         }
         // What cannot be built or fitted is no candidate.
         Ok(spec.and_then(|spec| {
-            let (error, fitted, functions) =
-                representation_error(&spec, &few, domain, data, config).ok()?;
-            Some(Ranked {
+            let (decoder, coordinates, errors) =
+                represent(&spec, &few, domain, data, config).ok()?;
+            let ranked = Ranked {
                 family,
                 spec,
-                functions,
-                error,
-                fitted,
-            })
+                functions: decoder.basis().parts()[0].len(),
+                error: errors.0,
+                fitted: errors.1,
+            };
+            let trusted = between
+                .as_ref()
+                .is_none_or(|b| b.trusts(&decoder, coordinates.as_ref(), ranked.error));
+            trusted.then_some(ranked)
         }))
     };
     let mut ranked: Vec<Ranked> = Vec::new();
@@ -82,7 +99,7 @@ pub(super) fn rank(
     let mut bests = vec![(f64::INFINITY, 0); families.len()];
     for (f, family) in families.iter().enumerate() {
         let best = &mut bests[f];
-        let mut without_gain = 0;
+        let (mut without_gain, mut last) = (0, 0);
         for size in Family::sizes(largest) {
             let Some(tried) = try_one(f, family.spec(domain, size, config.seed))? else {
                 continue;
@@ -92,6 +109,11 @@ pub(super) fn rank(
                 .filter(|r| r.functions <= tried.functions)
                 .map(|r| r.error)
                 .fold(f64::INFINITY, f64::min);
+            // A mesh may have no size between two others.
+            if tried.functions == last {
+                continue;
+            }
+            last = tried.functions;
             let error = tried.error;
             ranked.push(tried);
             without_gain = if error < GAIN * best.0 {
@@ -103,7 +125,7 @@ pub(super) fn rank(
                 *best = (error, size);
             }
             // Done, stuck, or hopelessly behind another family.
-            if best.0 < 0.1 * negligible
+            if best.0 < 0.1 * enough.error
                 || without_gain == 2
                 || (size >= 64 && error > HOPELESS * rival)
             {
@@ -117,7 +139,7 @@ pub(super) fn rank(
         )));
     }
     let best = bests.iter().map(|b| b.0).fold(f64::INFINITY, f64::min);
-    if domain.dim() != 2 || best < negligible {
+    if domain.dim() != 2 || best < enough.error {
         return Ok(ranked);
     }
     for (f, &(error, size)) in bests.iter().enumerate() {
@@ -147,14 +169,15 @@ pub(super) fn rank(
     Ok(ranked)
 }
 
-/// The errors of the best approximation at some points: at the others and at those; the functions.
-fn representation_error(
+/// The best approximation at some points: its decoder and coordinates, its errors at the other points
+/// and at those.
+fn represent(
     spec: &BasisSpec,
     field: &Field,
     domain: &Bounds,
     data: &Dataset,
     config: &FitConfig,
-) -> Result<(f64, f64, usize)> {
+) -> Result<(FieldDecoder, Mat<f64>, (f64, f64))> {
     let basis = build(
         &[spec],
         Components::Separate,
@@ -163,10 +186,9 @@ fn representation_error(
         data.triangles.as_deref(),
         Transform::None,
     )?;
-    let functions = basis.parts()[0].len();
     let withhold = config.withhold.max(0.1);
     let (decoder, targets) = FieldDecoder::fit(basis, field, withhold, None, config.seed)?;
-    let (error, fitted) = match targets.withheld_floor {
+    let errors = match targets.withheld_floor {
         Some(error) => (error, targets.floor()),
         // Per-sample points: coordinates fitted at some of a sample's points, judged at all.
         None if field.shared_points().is_none() => {
@@ -177,19 +199,21 @@ fn representation_error(
         }
         None => return Err(Error::Data("no point could be withheld".into())),
     };
-    Ok((error, fitted, functions))
+    Ok((decoder, targets.coordinates, errors))
 }
 
-/// The fewest functions whose error is negligible or close to the best, and that fit the points nearly
-/// as well as others do: where few points hide how much better a basis is between them, the
-/// points themselves tell. (Noise cannot: two thirds as many functions as points leave more than half of it.)
+/// The fewest functions whose error is negligible or close to the best, and that fit the points
+/// nearly as well as others do: where few points hide how much better a basis is between them, the
+/// points themselves tell. (Noise does not mislead: two thirds as many functions as points leave more
+/// than half of it.)
 pub(super) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize {
-    let least = |errors: &mut dyn Iterator<Item = f64>| errors.fold(f64::INFINITY, f64::min);
-    let enough = negligible.max(1.1 * least(&mut ranked.iter().map(|r| r.error)));
-    let close = || (0..ranked.len()).filter(|&i| ranked[i].error <= enough);
-    let fitted = negligible.max(2.0 * least(&mut close().map(|i| ranked[i].fitted)));
-    close()
-        .filter(|&i| ranked[i].fitted <= fitted)
+    let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
+    let enough = negligible.max(1.1 * best);
+    let close = (0..ranked.len()).filter(|&i| ranked[i].error <= enough);
+    let fitted = close.clone().map(|i| ranked[i].fitted);
+    let enough = negligible.max(2.0 * fitted.fold(f64::INFINITY, f64::min));
+    close
+        .filter(|&i| ranked[i].fitted <= enough)
         .min_by(|&i, &j| {
             let key = |r: &Ranked| (r.functions, r.error);
             let (a, b) = (key(&ranked[i]), key(&ranked[j]));
@@ -325,7 +349,6 @@ mod tests {
     use super::super::Silent;
     use super::*;
     use crate::data::Points;
-    use faer::Mat;
 
     #[test]
     fn few_functions_are_enough_where_more_fit_no_better() {
@@ -356,30 +379,63 @@ mod tests {
     }
 
     /// Functions with a kink across the first axis, smooth along the second.
-    #[test]
-    fn functions_go_where_the_field_is_rough() {
-        let domain = Bounds::unit(2);
-        let points = Points::grid(&domain, &[41, 41]);
+    fn kinks(counts: &[usize]) -> Field {
+        let points = Points::grid(&Bounds::unit(2), counts);
         let values = Mat::from_fn(points.len(), 12, |i, k| {
             let (p, kink) = (points.point(i), 0.3 + 0.03 * k as f64);
             (p[0] - kink).abs() * (p[1] * p[1]).cos()
         });
-        let field = Field::shared(points, vec![values]).unwrap();
+        Field::shared(points, vec![values]).unwrap()
+    }
+
+    fn ranked_for(field: &Field) -> Vec<Ranked> {
         let data = Dataset::new(field.clone(), field.clone()).unwrap();
-        let config = FitConfig::default();
-        let ranked = rank(&field, &domain, &data, &config, 256, 1e-5, &Silent).unwrap();
-        let stretched = |spec: &BasisSpec| {
-            let spec = serde_json::to_value(spec).unwrap();
-            let counts = [&spec["modes"], &spec["degrees"], &spec["mesh"]["cells"]];
-            counts.iter().any(|c| c.is_array())
+        let (domain, config) = (Bounds::unit(2), FitConfig::default());
+        let enough = Enough {
+            functions: 256,
+            error: 1e-5,
         };
-        let best = |along_one_axis: bool| {
-            let some = ranked
+        rank(field, field, &domain, &data, &config, enough, &Silent).unwrap()
+    }
+
+    #[test]
+    fn functions_go_where_the_field_is_rough() {
+        let ranked = ranked_for(&kinks(&[41, 41]));
+        let best = |elements: &dyn Fn(&serde_json::Value) -> bool| {
+            ranked
                 .iter()
-                .filter(|r| stretched(&r.spec) == along_one_axis);
-            some.map(|r| r.error).fold(f64::INFINITY, f64::min)
+                .filter(|r| {
+                    let spec = serde_json::to_value(&r.spec).unwrap();
+                    r.functions <= 300 && spec["family"] == "finite-elements" && elements(&spec)
+                })
+                .map(|r| r.error)
+                .fold(f64::INFINITY, f64::min)
         };
-        let (equal, unequal) = (best(false), best(true));
-        assert!(unequal < 0.8 * equal, "{unequal} against {equal}");
+        let square = best(&|spec| spec["mesh"] == "box");
+        let stretched = best(&|spec| {
+            let cells = &spec["mesh"]["cells"];
+            cells[0].as_u64() > cells[1].as_u64()
+        });
+        assert!(stretched < 0.7 * square, "{stretched} against {square}");
+    }
+
+    /// Single withheld points of a grid do not see between its lines; a search must not use that.
+    #[test]
+    fn the_basis_found_is_as_good_between_the_lines_of_a_grid() {
+        let (grid, finer) = (kinks(&[41, 41]), kinks(&[81, 81]));
+        let ranked = ranked_for(&grid);
+        let chosen = &ranked[smallest_good_enough(&ranked, 1e-5)];
+        let domain = Bounds::unit(2);
+        let (components, transform) = (Components::Separate, Transform::None);
+        let basis = build(&[&chosen.spec], components, &domain, &grid, None, transform).unwrap();
+        let (decoder, targets) = FieldDecoder::fit(basis, &grid, 0.1, None, 0).unwrap();
+        let evaluation = Evaluation::new(&decoder, &finer).unwrap();
+        let errors = evaluation.errors_squared(targets.coordinates.as_ref());
+        let between = mean_relative(&errors, &evaluation.norm_squared);
+        assert!(
+            between < 2.0 * chosen.error,
+            "{between} against {}",
+            chosen.error
+        );
     }
 }

@@ -10,7 +10,7 @@
 use super::auto_map;
 use super::config::{FitConfig, InputConfig, MapConfig};
 use super::fit::{check_cancelled, fit_inputs, fit_outputs, split, transform_candidates};
-use super::ranking::{explain, finalists, name_of, rank, smallest_good_enough, thinned};
+use super::ranking::{Enough, explain, finalists, name_of, rank, smallest_good_enough, thinned};
 use super::spaces::domain_of;
 use super::{Observer, TransformChoice};
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialSpec, RadialSpec};
@@ -64,16 +64,12 @@ pub(super) fn resolve(
         let (name, field) = &some.outputs[i];
         observer.step("searching for an output basis");
         let domain = domain_of(config.output_named(name).domain.as_ref(), field)?;
-        let limit = config.search.max_functions;
-        let ranked = rank(
-            field,
-            &domain,
-            &some,
-            config,
-            limit,
-            NEGLIGIBLE_FLOOR,
-            observer,
-        )?;
+        let enough = Enough {
+            functions: config.search.max_functions,
+            error: NEGLIGIBLE_FLOOR,
+        };
+        let whole = &train.outputs[i].1;
+        let ranked = rank(field, whole, &domain, &some, config, enough, observer)?;
         let chosen = smallest_good_enough(&ranked, NEGLIGIBLE_FLOOR);
         choices.push(explain("output", name, &ranked, chosen, "floor"));
         let mut settings = config.output_named(name).clone();
@@ -91,19 +87,13 @@ pub(super) fn resolve(
         observer.step("searching for an input basis");
         let domain = domain_of(config.input_named(name).domain.as_ref(), field)?;
         // More coefficients than half the samples could not be told apart by any map.
-        let limit = config
-            .search
-            .max_functions
-            .min((train.samples() / 2).max(8));
-        let ranked = rank(
-            field,
-            &domain,
-            &some,
-            config,
-            limit,
-            NEGLIGIBLE_INPUT,
-            observer,
-        )?;
+        let most = (train.samples() / 2).max(8);
+        let enough = Enough {
+            functions: config.search.max_functions.min(most),
+            error: NEGLIGIBLE_INPUT,
+        };
+        let whole = &train.inputs[i].1;
+        let ranked = rank(field, whole, &domain, &some, config, enough, observer)?;
         let mut settings = config.input_named(name).clone();
         let first = smallest_good_enough(&ranked, NEGLIGIBLE_INPUT);
         settings.basis = Some(ranked[first].spec.clone());

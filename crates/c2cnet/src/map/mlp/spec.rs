@@ -9,8 +9,9 @@ use super::train::{Plan, Stage};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// From so many samples on, `fast` takes larger batches with a higher rate: on the 51,000 samples of L-shaped
-/// Darcy flow batches of 256 end with 0.89 of the error of batches of 128 in less time, those of 512 with more.
+/// From so many samples on, `fast` takes larger batches with a higher rate: on the 51,000 samples of
+/// L-shaped Darcy flow batches of 128, 256 and 512 end with held-out errors of 1.04e-2, 9.4e-3 and 9.6e-3,
+/// the larger ones in less time.
 const MANY_SAMPLES: usize = 20_000;
 
 /// A named set of defaults.

@@ -1,0 +1,242 @@
+//! What a basis does between the lines of a grid, where no sample has a value.
+
+use crate::data::{Field, Observations, Points};
+use crate::decode::FieldDecoder;
+use crate::metrics::mean_relative;
+use faer::{Mat, MatRef};
+use std::collections::HashMap;
+
+/// On how many points each coordinate of a grid stands at least, on average.
+const POINTS_A_LINE: usize = 4;
+
+/// Lines along each axis that are looked at.
+const LINES: usize = 5;
+
+/// So many times its error at single withheld points a basis may stray between the lines.
+const STRAY: f64 = 3.0;
+
+/// Points half-way between neighbours on a grid, and what to expect there.
+///
+/// Single points withheld from a grid have coordinates that other points have, too: a basis with
+/// more functions along an axis than there are lines, or a polynomial of too high a degree, follows
+/// them all and runs wild between the lines. To withhold whole lines would show this, but leaves gaps
+/// that ask for twice the resolution of the data and drops the best bases. So a basis is compared with
+/// the mean of two neighbours half-way between them. It has to come as close as lines of the grid come
+/// to the means of their own neighbours, which are twice as far.
+#[derive(Debug)]
+pub(super) struct Between {
+    points: Points,
+    /// The mean of the two neighbours of each point, a column a sample; one matrix a component.
+    means: Vec<Mat<f64>>,
+    /// How far lines of the grid are from what their neighbours say.
+    allowed: f64,
+}
+
+impl Between {
+    /// Looks at the first `samples` of a field on a grid; none where points are scattered, along one
+    /// axis alone or each sample's own.
+    pub(super) fn new(field: &Field, samples: usize) -> Option<Self> {
+        let Observations::Shared { points, values } = field.observations() else {
+            return None;
+        };
+        let lines = lines(points)?;
+        let pairs: Vec<[usize; 2]> = windows(&lines).collect();
+        let triples: Vec<[usize; 3]> = windows(&lines).collect();
+        let midpoint = |&[a, b]: &[usize; 2]| {
+            let ends = points.point(a).iter().zip(points.point(b));
+            ends.map(|(a, b)| 0.5 * (a + b)).collect::<Vec<_>>()
+        };
+        let midpoints =
+            Points::new(points.dim(), pairs.iter().flat_map(midpoint).collect()).ok()?;
+        let means = values
+            .iter()
+            .map(|v| {
+                Mat::from_fn(pairs.len(), samples, |i, k| {
+                    0.5 * (v[(pairs[i][0], k)] + v[(pairs[i][1], k)])
+                })
+            })
+            .collect();
+
+        let (mut errors, mut norms) = (vec![0.0; samples], vec![0.0; samples]);
+        for &[a, b, c] in &triples {
+            let distance = |p: usize, q: usize| {
+                let ends = points.point(p).iter().zip(points.point(q));
+                ends.map(|(x, y)| (x - y).abs()).sum::<f64>()
+            };
+            let weight = distance(a, b) / distance(a, c);
+            for v in values {
+                for k in 0..samples {
+                    let expected = v[(a, k)] + weight * (v[(c, k)] - v[(a, k)]);
+                    errors[k] += (v[(b, k)] - expected).powi(2);
+                    norms[k] += v[(b, k)].powi(2);
+                }
+            }
+        }
+        Some(Between {
+            points: midpoints,
+            means,
+            allowed: mean_relative(&errors, &norms),
+        })
+    }
+
+    /// Whether a decoder with `error` at single withheld points is as good between the lines as can
+    /// be told. Points that its basis does not cover tell nothing.
+    pub(super) fn trusts(
+        &self,
+        decoder: &FieldDecoder,
+        coordinates: MatRef<'_, f64>,
+        error: f64,
+    ) -> bool {
+        let Ok(found) = decoder.decode(coordinates, &self.points) else {
+            return true;
+        };
+        let samples = coordinates.ncols();
+        let (mut errors, mut norms) = (vec![0.0; samples], vec![0.0; samples]);
+        for (found, mean) in found.iter().zip(&self.means) {
+            let difference = found - mean;
+            for k in 0..samples {
+                errors[k] += difference.col(k).squared_norm_l2();
+                norms[k] += mean.col(k).squared_norm_l2();
+            }
+        }
+        mean_relative(&errors, &norms) <= self.allowed + STRAY * error
+    }
+}
+
+/// Some lines of points along each axis, as rows in ascending order; a line ends where a point of the
+/// grid is missing.
+fn lines(points: &Points) -> Option<Vec<Vec<usize>>> {
+    let (n, dim) = (points.len(), points.dim());
+    let along = |k: usize| {
+        let mut along: Vec<f64> = points.iter().map(|p| p[k]).collect();
+        along.sort_unstable_by(f64::total_cmp);
+        along.dedup();
+        along
+    };
+    let axes: Vec<Vec<f64>> = (0..dim).map(along).collect();
+    if dim < 2 || axes.iter().any(|along| along.len() * POINTS_A_LINE > n) {
+        return None;
+    }
+    let place = |p: &[f64]| -> Vec<usize> {
+        let position = |(x, along): (&f64, &Vec<f64>)| along.partition_point(|y| y < x);
+        p.iter().zip(&axes).map(position).collect()
+    };
+    let rows: HashMap<Vec<usize>, usize> = points.iter().map(place).zip(0..n).collect();
+    let mut lines = Vec::new();
+    for (k, along) in axes.iter().enumerate() {
+        for j in 0..LINES {
+            let mut cell = place(points.point((2 * j + 1) * n / (2 * LINES)));
+            let mut line = Vec::new();
+            for i in 0..along.len() {
+                cell[k] = i;
+                match rows.get(&cell) {
+                    Some(&row) => line.push(row),
+                    None => lines.push(std::mem::take(&mut line)),
+                }
+            }
+            lines.push(line);
+        }
+    }
+    Some(lines)
+}
+
+/// So many consecutive points of the lines.
+fn windows<const N: usize>(lines: &[Vec<usize>]) -> impl Iterator<Item = [usize; N]> {
+    let all = lines.iter().flat_map(|line| line.windows(N));
+    all.map(|window| std::array::from_fn(|i| window[i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::{BasisSpec, BuildContext, FieldBasis};
+    use crate::data::Bounds;
+
+    fn waves(points: Points) -> Field {
+        let values = Mat::from_fn(points.len(), 4, |i, k| {
+            let (p, frequency) = (points.point(i), 5.0 + k as f64);
+            (frequency * p[0] + 2.0).sin() * (frequency * p[1]).cos()
+        });
+        Field::shared(points, vec![values]).unwrap()
+    }
+
+    /// Whether a basis is trusted, its error at withheld points of a grid and that on a finer one.
+    fn judged(spec: serde_json::Value) -> (bool, f64, f64) {
+        let domain = Bounds::unit(2);
+        let [grid, finer] = [41, 81].map(|n| waves(Points::grid(&domain, &[n, n])));
+        let spec: BasisSpec = serde_json::from_value(spec).unwrap();
+        let context = BuildContext {
+            domain: &domain,
+            points: None,
+            values: None,
+            triangles: None,
+        };
+        let basis = FieldBasis::separate(vec![spec.build(context).unwrap()]).unwrap();
+        let (decoder, targets) = FieldDecoder::fit(basis, &grid, 0.1, None, 0).unwrap();
+        let (coordinates, error) = (
+            targets.coordinates.as_ref(),
+            targets.withheld_floor.unwrap(),
+        );
+        let between = Between::new(&grid, 4).unwrap();
+        let found = decoder.decode(coordinates, finer.points_of(0)).unwrap();
+        let Observations::Shared { values, .. } = finer.observations() else {
+            unreachable!("a grid is shared")
+        };
+        let on_finer = (&found[0] - &values[0]).norm_l2() / values[0].norm_l2();
+        (
+            between.trusts(&decoder, coordinates, error),
+            error,
+            on_finer,
+        )
+    }
+
+    #[test]
+    fn bases_that_follow_only_the_lines_of_a_grid_are_not_trusted() {
+        let patches = serde_json::json!({
+            "family": "random-features", "functions": 640, "partitions": [20, 1]
+        });
+        let polynomials = serde_json::json!({
+            "family": "polynomial", "kind": "legendre", "degrees": [38, 7]
+        });
+        for spec in [patches, polynomials] {
+            let (trusted, error, on_finer) = judged(spec.clone());
+            assert!(on_finer > 10.0 * error, "{error} and {on_finer}: {spec}");
+            assert!(!trusted, "{error} and {on_finer}: {spec}");
+        }
+        let fair = [
+            serde_json::json!({"family": "random-features", "functions": 256, "partitions": [3, 3]}),
+            serde_json::json!({"family": "polynomial", "kind": "legendre", "degrees": [12, 12]}),
+            serde_json::json!({"family": "finite-elements", "degree": 2, "functions": 400}),
+        ];
+        for spec in fair {
+            let (trusted, error, on_finer) = judged(spec.clone());
+            assert!(on_finer < 3.0 * error, "{error} and {on_finer}: {spec}");
+            assert!(trusted, "{error} and {on_finer}: {spec}");
+        }
+    }
+
+    #[test]
+    fn scattered_points_have_no_lines() {
+        let numbers = (0..400).map(|i| (f64::from(i) * 0.618).fract()).collect();
+        let cloud = Points::new(2, numbers).unwrap();
+        let line = Points::linspace(0.0, 1.0, 200);
+        assert!(lines(&cloud).is_none() && lines(&line).is_none());
+    }
+
+    #[test]
+    fn a_missing_point_ends_a_line() {
+        let grid = Points::grid(&Bounds::unit(2), &[5, 7]);
+        // The middle of the grid, which three of the five lines along each axis may pass.
+        let rows: Vec<usize> = (0..35).filter(|&i| i != 17).collect();
+        let holed = grid.select(&rows);
+        for [a, b] in windows(&lines(&holed).unwrap()) {
+            let steps: f64 = holed
+                .point(a)
+                .iter()
+                .zip(holed.point(b))
+                .map(|(x, y)| (x - y).abs())
+                .sum();
+            assert!(steps < 0.3, "{a} to {b}");
+        }
+    }
+}
