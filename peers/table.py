@@ -9,6 +9,7 @@ With --figure, sample efficiency is drawn (needs Matplotlib).
 
 import argparse
 import json
+import math
 import sys
 import tomllib
 from pathlib import Path
@@ -206,6 +207,8 @@ def draw(path: Path, peers: list[dict], fits: list[dict]) -> None:
         panel.set(title=title, xlabel="training samples", ylabel="test RL2E")
         panel.set_xticks(sizes, [str(n) for n in sizes])
         panel.set_xticks([], minor=True)
+        errors = [v for points in found.values() for v in points.values()]
+        panel.set_ylim(10 ** math.floor(math.log10(min(errors))), 10 ** math.ceil(math.log10(max(errors))))
         panel.grid(alpha=0.3)
         panel.legend()
     figure.savefig(path, metadata={"Date": None})
