@@ -344,6 +344,15 @@ pub struct Peer {
     pub peak_memory_mib: Option<f64>,
 }
 
+/// `peers/samples/*.json` is a list of these: fits of c2cnet to the first samples of a data file.
+#[derive(Clone, Debug, Deserialize)]
+pub struct SampleFit {
+    pub method: String,
+    pub problem: String,
+    pub n_train: usize,
+    pub rl2e: f64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

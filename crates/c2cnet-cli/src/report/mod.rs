@@ -14,6 +14,7 @@ mod format;
 mod headline;
 mod page;
 mod paper;
+mod peers;
 mod read;
 mod results;
 mod summary;

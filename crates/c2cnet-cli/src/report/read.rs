@@ -1,6 +1,6 @@
 //! Reads a run folder, whatever state it is in.
 
-use crate::run_files::{self, Experiment, Peer, Readable, RunInfo};
+use crate::run_files::{self, Experiment, Peer, Readable, RunInfo, SampleFit};
 use c2cnet::{Error, Result};
 use serde_json::{Map, Value};
 use std::path::{Component, Path, PathBuf};
@@ -13,6 +13,8 @@ pub struct Run {
     /// Folders of experiments by name, in the paper's order.
     pub experiments: Vec<(String, Readable<Experiment>)>,
     pub peers: Vec<Peer>,
+    /// Fits to some of the samples, beside the peers'.
+    pub sample_fits: Vec<SampleFit>,
     /// Files of peers that could not be read, and why.
     pub damaged_peers: Vec<(String, String)>,
 }
@@ -46,6 +48,7 @@ impl Run {
             info,
             experiments,
             peers: Vec::new(),
+            sample_fits: Vec::new(),
             damaged_peers: Vec::new(),
         };
         run.read_peers();
@@ -63,12 +66,28 @@ impl Run {
                 Err(reason) => self.damaged_peers.push((format!("peers/{name}"), reason)),
             }
         }
+        let samples = folder.join("samples");
+        for name in names(&samples).unwrap_or_default() {
+            match read_fits(&samples.join(&name)) {
+                Ok(fits) => self.sample_fits.extend(fits),
+                Err(reason) => {
+                    let name = format!("peers/samples/{name}");
+                    self.damaged_peers.push((name, reason));
+                }
+            }
+        }
     }
 
     /// The experiments that could be read.
     pub fn done(&self) -> impl Iterator<Item = &Experiment> {
         self.experiments.iter().filter_map(|(_, e)| e.as_ref().ok())
     }
+}
+
+/// A list as `peers/efficiency.py` writes it, which has no format of its own.
+fn read_fits(path: &Path) -> Readable<Vec<SampleFit>> {
+    let text = fs::read_to_string(path).map_err(|e| e.to_string())?;
+    serde_json::from_str(&text).map_err(|e| format!("it is damaged: {e}"))
 }
 
 /// The names in a folder, sorted.

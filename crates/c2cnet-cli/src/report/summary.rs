@@ -1,16 +1,15 @@
 //! The paper's two summaries, with what was measured here beside what it prints.
 
-use super::embed;
 use super::format::{self, error, integer, seconds};
 use super::headline::{Line, title};
 use super::paper::{Errors, Paper};
 use super::read::Run;
 use super::table::{Cell, Head, label, sortable};
+use super::{embed, peers};
 use crate::output::counted;
-use crate::run_files::{Axis, Curve, Peer, Series};
+use crate::run_files::Peer;
 use maud::{Markup, html};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Columns of `tab:rl2e-summary`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -180,7 +179,7 @@ pub fn errors(run: &Run, lines: &[Line<'_>]) -> Markup {
 pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
     let paper = Paper::read();
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    let groups = peer_groups(&run.peers);
+    let groups = peers::groups(&run.peers);
     let mut problems: Vec<&str> = paper.rl2e.iter().map(|r| r.problem.as_str()).collect();
     let more = lines.iter().map(|l| l.row.problem.as_str());
     for problem in more.chain(run.peers.iter().map(|p| p.problem.as_str())) {
@@ -214,7 +213,7 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
             ]);
         }
         for ((_, peer, how, hardware), group) in groups.iter().filter(|(k, _)| k.0 == problem) {
-            let mean = |value: fn(&Peer) -> Option<f64>| mean_and_spread(group, value);
+            let mean = |value: fn(&Peer) -> Option<f64>| peers::mean_and_spread(group, value);
             rows.push(vec![
                 Cell::text(name),
                 Cell::text(peer),
@@ -269,7 +268,7 @@ pub fn performance(run: &Run, lines: &[Line<'_>]) -> Markup {
         @for (file, reason) in &run.damaged_peers {
             p.missing { "The peer’s result " code { (file) } " is not shown: " (reason) "." }
         }
-        @for (k, curve) in peer_curves(&run.peers, lines).iter().enumerate() {
+        @for (k, curve) in peers::curves(run, lines).iter().enumerate() {
             (embed::curve(&format!("peers-{k}"), curve))
         }
     }
@@ -282,40 +281,6 @@ fn strong(text: &str) -> Cell {
     }
 }
 
-/// Runs that differ by their seed alone, by problem, peer, training and hardware.
-type PeerGroups<'a> = BTreeMap<(&'a str, &'a str, String, &'a str), Vec<&'a Peer>>;
-
-fn peer_groups(peers: &[Peer]) -> PeerGroups<'_> {
-    let mut groups = PeerGroups::new();
-    for p in peers {
-        let key = (&*p.problem, &*p.peer, how(p), &*p.hardware);
-        groups.entry(key).or_default().push(p);
-    }
-    groups
-}
-
-/// How a peer was trained, but for the seed: parts that each end in a comma.
-fn how(p: &Peer) -> String {
-    let mut parts = vec![p.schedule.clone(), p.label.clone()];
-    if p.symmetry {
-        parts.push("with symmetry".into());
-    }
-    parts.extend(p.n_train.map(|n| counted(n, "sample")));
-    let parts = parts.iter().filter(|part| !part.is_empty());
-    parts.map(|part| format!("{part}, ")).collect()
-}
-
-fn mean_and_spread(peers: &[&Peer], value: fn(&Peer) -> Option<f64>) -> Option<(f64, f64)> {
-    let values: Vec<f64> = peers.iter().filter_map(|p| value(p)).collect();
-    let n = values.len() as f64;
-    if values.is_empty() {
-        return None;
-    }
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    Some((mean, variance.sqrt()))
-}
-
 fn spread_cell(value: Option<(f64, f64)>, write: fn(f64) -> String) -> Cell {
     let text = match value {
         None => format::MISSING.into(),
@@ -326,40 +291,4 @@ fn spread_cell(value: Option<(f64, f64)>, write: fn(f64) -> String) -> Cell {
         shown: html! { (text) },
         order: value.map(|(mean, _)| mean),
     }
-}
-
-/// Test error over seconds of the peers, and where c2cnet ends, for each problem they share.
-fn peer_curves(peers: &[Peer], lines: &[Line<'_>]) -> Vec<Curve> {
-    let mut curves: BTreeMap<&str, Vec<Series>> = BTreeMap::new();
-    for p in peers.iter().filter(|p| !p.curve.is_empty()) {
-        curves.entry(&p.problem).or_default().push(Series {
-            name: format!("{}, {}seed {}", p.peer, how(p), p.seed),
-            x: p.curve.iter().map(|c| c[0]).collect(),
-            y: p.curve.iter().map(|c| c[2]).collect(),
-            dashed: false,
-        });
-    }
-    let with_ours = |(problem, mut series): (&str, Vec<Series>)| {
-        for line in lines.iter().filter(|l| l.row.problem == problem) {
-            series.push(Series {
-                name: format!("c2cnet {}", line.row.method),
-                x: vec![line.row.seconds],
-                y: vec![line.row.rl2e],
-                dashed: false,
-            });
-        }
-        let known = lines.iter().find(|l| l.row.problem == problem);
-        Curve {
-            title: format!(
-                "{}: test error over training time",
-                known.map_or(problem, |l| title(l.row))
-            ),
-            caption: "A dot is where c2cnet ends: encoding and training together.".into(),
-            x: Axis::log("seconds"),
-            y: Axis::log("test RL2E"),
-            series,
-            ..Curve::default()
-        }
-    };
-    curves.into_iter().map(with_ours).collect()
 }

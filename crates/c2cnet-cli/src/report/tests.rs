@@ -203,6 +203,40 @@ fn other_trainings_of_a_peer_are_no_seeds() {
 }
 
 #[test]
+fn errors_over_the_number_of_samples_have_a_curve() {
+    let (page, _) = page_of(|run| {
+        for (samples, rl2e) in [(100, 3.0e-2), (400, 1.0e-2)] {
+            let training = json!({"format": 1, "peer": "FNO", "problem": "darcy1d", "schedule": "one-cycle",
+                "n_train": samples, "hardware": "GPU", "rl2e": rl2e});
+            put(run, &format!("peers/fno-{samples}.json"), &training);
+        }
+        let fits = json!([
+            {"method": "auto", "problem": "darcy1d", "n_train": 100, "rl2e": 2.5e-3},
+            {"method": "auto", "problem": "darcy1d", "n_train": 400, "rl2e": 0.000625},
+            {"method": "auto", "problem": "helmholtz", "n_train": 400, "rl2e": 1.0e-3},
+            {"method": "auto", "problem": "darcy2d", "n_train": 50, "rl2e": 2.0e-2},
+            {"method": "auto", "problem": "darcy2d", "n_train": 100, "rl2e": 1.0e-2},
+            {"method": "pca-net", "problem": "darcy2d", "n_train": 50, "rl2e": 3.0e-2},
+            {"method": "pca-net", "problem": "darcy2d", "n_train": 200, "rl2e": 2.0e-2},
+        ]);
+        put(run, "peers/samples/darcy1d.json", &fits);
+        text(run, "peers/samples/cut.json", "[{");
+    });
+    let title = "test error over the number of training samples";
+    assert_has(
+        &page,
+        &["c2cnet auto", "0.000625", "peers/samples/cut.json"],
+    );
+    // The run of all samples ends the curve of c2cnet.
+    assert!(page.contains("[0.02,0.01,0.0012]"));
+    // One number of samples makes no curve.
+    assert!(
+        page.contains(&format!("darcy1d: {title}"))
+            && !page.contains(&format!("helmholtz: {title}"))
+    );
+}
+
+#[test]
 fn what_is_missing_is_said_and_the_rest_is_shown() {
     let (page, markdown) = page_of(|run| {
         text(run, "cut/result.json", "{\"format\": 1, \"name\": \"cu");
