@@ -350,7 +350,7 @@ pub struct SampleFit {
     pub method: String,
     pub problem: String,
     pub n_train: usize,
-    pub rl2e: f64,
+    pub rl2e: Option<f64>,
 }
 
 #[cfg(test)]

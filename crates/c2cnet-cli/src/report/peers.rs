@@ -46,7 +46,10 @@ pub fn mean_and_spread(peers: &[&Peer], value: fn(&Peer) -> Option<f64>) -> Opti
 /// Test errors over seconds and over the number of training samples.
 pub fn curves(run: &Run, lines: &[Line<'_>]) -> Vec<Curve> {
     let mut all = over_time(&run.peers, lines);
-    all.extend(over_samples(&run.peers, &run.sample_fits, lines));
+    // A small run has nothing to say beside fits to all samples.
+    let quick = run.info.as_ref().is_ok_and(|info| info.quick);
+    let lines_of_all = if quick { &[] } else { lines };
+    all.extend(over_samples(&run.peers, &run.sample_fits, lines_of_all));
     all
 }
 
@@ -104,7 +107,9 @@ fn over_samples(peers: &[Peer], fits: &[SampleFit], lines: &[Line<'_>]) -> Vec<C
             "pca-net" => "PCA-Net",
             other => other,
         };
-        put(&fit.problem, method, fit.n_train, fit.rl2e);
+        if let Some(rl2e) = fit.rl2e {
+            put(&fit.problem, method, fit.n_train, rl2e);
+        }
     }
     for p in peers {
         let usual = p.schedule == "one-cycle" && !p.symmetry && p.label.is_empty();
@@ -113,7 +118,6 @@ fn over_samples(peers: &[Peer], fits: &[SampleFit], lines: &[Line<'_>]) -> Vec<C
         }
     }
     let curve = |(problem, mut methods): (&str, BTreeMap<&str, BTreeMap<usize, Vec<f64>>>)| {
-        methods.retain(|_, sizes| sizes.len() > 1);
         let sizes: BTreeSet<usize> = methods.values().flat_map(|m| m.keys().copied()).collect();
         // The run itself has the fit to all samples.
         let ours = lines.iter().map(|l| l.row);
@@ -122,6 +126,7 @@ fn over_samples(peers: &[Peer], fits: &[SampleFit], lines: &[Line<'_>]) -> Vec<C
         if let (Some(all), Some(rl2e), Some(auto)) = (sizes.last(), ours, methods.get_mut(AUTO)) {
             auto.entry(*all).or_insert_with(|| vec![rl2e]);
         }
+        methods.retain(|_, sizes| sizes.len() > 1);
         let mean = |errors: &Vec<f64>| errors.iter().sum::<f64>() / errors.len() as f64;
         let series = |(method, sizes): (&str, BTreeMap<usize, Vec<f64>>)| Series {
             name: method.into(),
@@ -129,13 +134,13 @@ fn over_samples(peers: &[Peer], fits: &[SampleFit], lines: &[Line<'_>]) -> Vec<C
             y: sizes.values().map(|errors| Some(mean(errors))).collect(),
             dashed: false,
         };
-        (sizes.len() > 1).then(|| Curve {
+        (!methods.is_empty()).then(|| Curve {
             title: format!(
                 "{}: test error over the number of training samples",
                 name(problem, lines)
             ),
             caption: "Each method trained with the first samples of the same data. PCA-Net has principal components \
-                      as bases and the map of c2cnet’s default settings."
+                      as bases, at most 64, and the map of c2cnet’s default settings."
                 .into(),
             x: Axis::log("training samples"),
             y: Axis::log("test RL2E"),

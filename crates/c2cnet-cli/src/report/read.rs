@@ -57,17 +57,14 @@ impl Run {
 
     fn read_peers(&mut self) {
         let folder = self.folder.join("peers");
-        for name in names(&folder).unwrap_or_default() {
-            if !name.ends_with(".json") {
-                continue;
-            }
+        for name in json_files(&folder) {
             match run_files::read(&folder.join(&name)) {
                 Ok(peer) => self.peers.push(peer),
                 Err(reason) => self.damaged_peers.push((format!("peers/{name}"), reason)),
             }
         }
         let samples = folder.join("samples");
-        for name in names(&samples).unwrap_or_default() {
+        for name in json_files(&samples) {
             match read_fits(&samples.join(&name)) {
                 Ok(fits) => self.sample_fits.extend(fits),
                 Err(reason) => {
@@ -82,6 +79,12 @@ impl Run {
     pub fn done(&self) -> impl Iterator<Item = &Experiment> {
         self.experiments.iter().filter_map(|(_, e)| e.as_ref().ok())
     }
+}
+
+/// The names of results in a folder, sorted; none if there is no such folder.
+fn json_files(folder: &Path) -> impl Iterator<Item = String> {
+    let names = names(folder).unwrap_or_default().into_iter();
+    names.filter(|name| name.ends_with(".json"))
 }
 
 /// A list as `peers/efficiency.py` writes it, which has no format of its own.

@@ -28,6 +28,8 @@ pub(super) struct Between {
     points: Points,
     /// The mean of the two neighbours of each point, a column a sample; one matrix a component.
     means: Vec<Mat<f64>>,
+    /// The mean square of each sample over all of the grid: on some lines it may be next to nothing.
+    mean_squares: Vec<f64>,
     /// How far lines of the grid are from what their neighbours say.
     allowed: f64,
 }
@@ -42,12 +44,14 @@ impl Between {
         let lines = lines(points)?;
         let pairs: Vec<[usize; 2]> = windows(&lines).collect();
         let triples: Vec<[usize; 3]> = windows(&lines).collect();
+        if triples.is_empty() {
+            return None;
+        }
         let midpoint = |&[a, b]: &[usize; 2]| {
             let ends = points.point(a).iter().zip(points.point(b));
             ends.map(|(a, b)| 0.5 * (a + b)).collect::<Vec<_>>()
         };
-        let midpoints =
-            Points::new(points.dim(), pairs.iter().flat_map(midpoint).collect()).ok()?;
+        let midpoints = Points::new(points.dim(), pairs.iter().flat_map(midpoint).collect());
         let means = values
             .iter()
             .map(|v| {
@@ -56,8 +60,19 @@ impl Between {
                 })
             })
             .collect();
+        let mut between = Between {
+            points: midpoints.ok()?,
+            means,
+            mean_squares: (0..samples)
+                .map(|k| {
+                    let squares = values.iter().map(|v| v.col(k).squared_norm_l2());
+                    squares.sum::<f64>() / points.len() as f64
+                })
+                .collect(),
+            allowed: 0.0,
+        };
 
-        let (mut errors, mut norms) = (vec![0.0; samples], vec![0.0; samples]);
+        let mut errors = vec![0.0; samples];
         for &[a, b, c] in &triples {
             let distance = |p: usize, q: usize| {
                 let ends = points.point(p).iter().zip(points.point(q));
@@ -65,22 +80,18 @@ impl Between {
             };
             let weight = distance(a, b) / distance(a, c);
             for v in values {
-                for k in 0..samples {
+                for (k, error) in errors.iter_mut().enumerate() {
                     let expected = v[(a, k)] + weight * (v[(c, k)] - v[(a, k)]);
-                    errors[k] += (v[(b, k)] - expected).powi(2);
-                    norms[k] += v[(b, k)].powi(2);
+                    *error += (v[(b, k)] - expected).powi(2);
                 }
             }
         }
-        Some(Between {
-            points: midpoints,
-            means,
-            allowed: mean_relative(&errors, &norms),
-        })
+        between.allowed = between.relative(&errors, triples.len());
+        Some(between)
     }
 
     /// Whether a decoder with `error` at single withheld points is as good between the lines as can
-    /// be told. Points that its basis does not cover tell nothing.
+    /// be told. A basis that does not reach all the points is not judged.
     pub(super) fn trusts(
         &self,
         decoder: &FieldDecoder,
@@ -90,16 +101,20 @@ impl Between {
         let Ok(found) = decoder.decode(coordinates, &self.points) else {
             return true;
         };
-        let samples = coordinates.ncols();
-        let (mut errors, mut norms) = (vec![0.0; samples], vec![0.0; samples]);
+        let mut errors = vec![0.0; self.mean_squares.len()];
         for (found, mean) in found.iter().zip(&self.means) {
             let difference = found - mean;
-            for k in 0..samples {
-                errors[k] += difference.col(k).squared_norm_l2();
-                norms[k] += mean.col(k).squared_norm_l2();
+            for (error, column) in errors.iter_mut().zip(difference.col_iter()) {
+                *error += column.squared_norm_l2();
             }
         }
-        mean_relative(&errors, &norms) <= self.allowed + STRAY * error
+        self.relative(&errors, self.points.len()) <= self.allowed + STRAY * error
+    }
+
+    /// The mean relative error of samples with these squared errors at so many points.
+    fn relative(&self, errors: &[f64], points: usize) -> f64 {
+        let norms = self.mean_squares.iter().map(|s| s * points as f64);
+        mean_relative(errors, &norms.collect::<Vec<_>>())
     }
 }
 
@@ -124,8 +139,17 @@ fn lines(points: &Points) -> Option<Vec<Vec<usize>>> {
     let rows: HashMap<Vec<usize>, usize> = points.iter().map(place).zip(0..n).collect();
     let mut lines = Vec::new();
     for (k, along) in axes.iter().enumerate() {
-        for j in 0..LINES {
-            let mut cell = place(points.point((2 * j + 1) * n / (2 * LINES)));
+        // Where the lines cross the diagonal of the grid: all different, and inside it.
+        let mut crossings: Vec<Vec<usize>> = (0..LINES)
+            .map(|j| {
+                let place = |along: &Vec<f64>| (2 * j + 1) * along.len() / (2 * LINES);
+                let mut cell: Vec<usize> = axes.iter().map(place).collect();
+                cell[k] = 0;
+                cell
+            })
+            .collect();
+        crossings.dedup();
+        for mut cell in crossings {
             let mut line = Vec::new();
             for i in 0..along.len() {
                 cell[k] = i;
@@ -160,19 +184,23 @@ mod tests {
         Field::shared(points, vec![values]).unwrap()
     }
 
-    /// Whether a basis is trusted, its error at withheld points of a grid and that on a finer one.
-    fn judged(spec: serde_json::Value) -> (bool, f64, f64) {
+    fn basis(spec: &serde_json::Value) -> FieldBasis {
+        let spec: BasisSpec = serde_json::from_value(spec.clone()).unwrap();
         let domain = Bounds::unit(2);
-        let [grid, finer] = [41, 81].map(|n| waves(Points::grid(&domain, &[n, n])));
-        let spec: BasisSpec = serde_json::from_value(spec).unwrap();
         let context = BuildContext {
             domain: &domain,
             points: None,
             values: None,
             triangles: None,
         };
-        let basis = FieldBasis::separate(vec![spec.build(context).unwrap()]).unwrap();
-        let (decoder, targets) = FieldDecoder::fit(basis, &grid, 0.1, None, 0).unwrap();
+        FieldBasis::separate(vec![spec.build(context).unwrap()]).unwrap()
+    }
+
+    /// Whether a basis is trusted, its error at withheld points of a grid and that on a finer one.
+    fn judged(spec: &serde_json::Value) -> (bool, f64, f64) {
+        let domain = Bounds::unit(2);
+        let [grid, finer] = [41, 81].map(|n| waves(Points::grid(&domain, &[n, n])));
+        let (decoder, targets) = FieldDecoder::fit(basis(spec), &grid, 0.1, None, 0).unwrap();
         let (coordinates, error) = (
             targets.coordinates.as_ref(),
             targets.withheld_floor.unwrap(),
@@ -199,7 +227,7 @@ mod tests {
             "family": "polynomial", "kind": "legendre", "degrees": [38, 7]
         });
         for spec in [patches, polynomials] {
-            let (trusted, error, on_finer) = judged(spec.clone());
+            let (trusted, error, on_finer) = judged(&spec);
             assert!(on_finer > 10.0 * error, "{error} and {on_finer}: {spec}");
             assert!(!trusted, "{error} and {on_finer}: {spec}");
         }
@@ -209,9 +237,54 @@ mod tests {
             serde_json::json!({"family": "finite-elements", "degree": 2, "functions": 400}),
         ];
         for spec in fair {
-            let (trusted, error, on_finer) = judged(spec.clone());
+            let (trusted, error, on_finer) = judged(&spec);
             assert!(on_finer < 3.0 * error, "{error} and {on_finer}: {spec}");
             assert!(trusted, "{error} and {on_finer}: {spec}");
+        }
+    }
+
+    /// However many points an axis has: five lines along each, none twice, most of them inside.
+    #[test]
+    fn lines_cross_the_inside_of_the_grid() {
+        for counts in [
+            vec![20, 20],
+            vec![25, 25],
+            vec![50, 40],
+            vec![20, 20, 20],
+            vec![41, 12],
+        ] {
+            let grid = Points::grid(&Bounds::unit(counts.len()), &counts);
+            let mut lines = lines(&grid).unwrap();
+            let on_a_face = |line: &Vec<usize>| {
+                let [first, last] = [line[0], line[line.len() - 1]].map(|i| grid.point(i));
+                let mut ends = first.iter().zip(last);
+                ends.any(|(a, b)| a == b && (*a == 0.0 || *a == 1.0))
+            };
+            assert!(!lines.iter().any(on_a_face), "{counts:?}");
+            lines.sort();
+            lines.dedup();
+            assert_eq!(lines.len(), LINES * counts.len(), "{counts:?}");
+        }
+    }
+
+    /// Exact bases are not told apart by rounding, and bumps between the lines that are looked at are
+    /// judged by their whole size.
+    #[test]
+    fn constants_and_bumps_are_trusted() {
+        let points = Points::grid(&Bounds::unit(2), &[101, 101]);
+        let bump = |p: &[f64]| (-((p[0] - 0.21).powi(2) + (p[1] - 0.41).powi(2)) / 8e-4).exp();
+        let constants = Mat::from_fn(points.len(), 3, |_, k| 1.0 + k as f64);
+        let bumps = Mat::from_fn(points.len(), 3, |i, k| {
+            bump(points.point(i)) * (1.0 + k as f64)
+        });
+        let cosines = serde_json::json!({"family": "fourier", "kind": "cosine", "functions": 1024});
+        for values in [constants, bumps] {
+            let field = Field::shared(points.clone(), vec![values]).unwrap();
+            let (decoder, targets) =
+                FieldDecoder::fit(basis(&cosines), &field, 0.1, None, 0).unwrap();
+            let error = targets.withheld_floor.unwrap().max(1e-5);
+            let between = Between::new(&field, 3).unwrap();
+            assert!(between.trusts(&decoder, targets.coordinates.as_ref(), error));
         }
     }
 

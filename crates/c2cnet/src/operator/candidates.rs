@@ -94,8 +94,7 @@ impl Family {
                 s.mesh = MeshSpec::Cells(cells);
             }
             // Narrow patches of random features hold so few columns of a grid that they follow each for
-            // itself, which points withheld from the columns do not show: on `helmholtz` 3e-7 at all
-            // points of the grid was 5e-2 on a grid twice as fine.
+            // itself: on `helmholtz` 3e-7 at all points of the grid was 5e-2 on a grid twice as fine.
             _ => return None,
         }
         Some(spec)

@@ -7,7 +7,6 @@ mod config;
 mod fit;
 mod images;
 mod lesson;
-
 mod model;
 mod network;
 mod ranking;

@@ -48,6 +48,8 @@ pub(super) struct Ranked {
     pub(super) error: f64,
     /// At those that were.
     pub(super) fitted: f64,
+    /// Whether it is as good between the lines of a grid.
+    pub(super) trusted: bool,
 }
 
 /// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
@@ -81,17 +83,18 @@ pub(super) fn rank(
         Ok(spec.and_then(|spec| {
             let (decoder, coordinates, errors) =
                 represent(&spec, &few, domain, data, config).ok()?;
-            let ranked = Ranked {
+            let (error, fitted) = errors;
+            let trusted = between
+                .as_ref()
+                .is_none_or(|b| b.trusts(&decoder, coordinates.as_ref(), error.max(enough.error)));
+            Some(Ranked {
                 family,
                 spec,
                 functions: decoder.basis().parts()[0].len(),
-                error: errors.0,
-                fitted: errors.1,
-            };
-            let trusted = between
-                .as_ref()
-                .is_none_or(|b| b.trusts(&decoder, coordinates.as_ref(), ranked.error));
-            trusted.then_some(ranked)
+                error,
+                fitted,
+                trusted,
+            })
         }))
     };
     let mut ranked: Vec<Ranked> = Vec::new();
@@ -104,24 +107,24 @@ pub(super) fn rank(
             let Some(tried) = try_one(f, family.spec(domain, size, config.seed))? else {
                 continue;
             };
-            let rival = ranked
-                .iter()
-                .filter(|r| r.functions <= tried.functions)
-                .map(|r| r.error)
-                .fold(f64::INFINITY, f64::min);
             // A mesh may have no size between two others.
             if tried.functions == last {
                 continue;
             }
             last = tried.functions;
-            let error = tried.error;
+            let rival = ranked
+                .iter()
+                .filter(|r| r.trusted && r.functions <= tried.functions)
+                .map(|r| r.error)
+                .fold(f64::INFINITY, f64::min);
+            let (error, trusted) = (tried.error, tried.trusted);
             ranked.push(tried);
-            without_gain = if error < GAIN * best.0 {
+            without_gain = if trusted && error < GAIN * best.0 {
                 0
             } else {
                 without_gain + 1
             };
-            if error < best.0 {
+            if trusted && error < best.0 {
                 *best = (error, size);
             }
             // Done, stuck, or hopelessly behind another family.
@@ -138,9 +141,10 @@ pub(super) fn rank(
             "no basis could be fitted to {points} points a sample; name one in the settings"
         )));
     }
+    // Where none is trusted, the best of them has to do.
     let best = bests.iter().map(|b| b.0).fold(f64::INFINITY, f64::min);
-    if domain.dim() != 2 || best < enough.error {
-        return Ok(ranked);
+    if domain.dim() != 2 || best < enough.error || best.is_infinite() {
+        return Ok(trusted(ranked));
     }
     for (f, &(error, size)) in bests.iter().enumerate() {
         if error > CLOSE * best {
@@ -153,8 +157,10 @@ pub(super) fn rank(
                 let spec = families[f].stretched(domain, size, stretch, config.seed);
                 let tried = try_one(f, spec)?.filter(|t| 10 * t.functions <= 11 * largest);
                 let Some(tried) = tried else { break };
-                let better = tried.error < GAIN * least;
-                least = least.min(tried.error);
+                let better = tried.trusted && tried.error < GAIN * least;
+                if tried.trusted {
+                    least = least.min(tried.error);
+                }
                 ranked.push(tried);
                 if !better {
                     break;
@@ -166,7 +172,15 @@ pub(super) fn rank(
             }
         }
     }
-    Ok(ranked)
+    Ok(trusted(ranked))
+}
+
+/// Those that are trusted, if there are any.
+fn trusted(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
+    if ranked.iter().any(|r| r.trusted) {
+        ranked.retain(|r| r.trusted);
+    }
+    ranked
 }
 
 /// The best approximation at some points: its decoder and coordinates, its errors at the other points
@@ -336,8 +350,12 @@ pub(super) fn explain(
     } else {
         format!(" {name:?}")
     };
+    let doubt = match pick.trusted {
+        true => "",
+        false => "; it may run wild between the lines of the grid, as all that were tried",
+    };
     format!(
-        "{kind}{label} basis searched: {} {}, {what} at withheld points {:.1e}{other}",
+        "{kind}{label} basis searched: {} {}, {what} at withheld points {:.1e}{other}{doubt}",
         pick.functions,
         name_of(&pick.spec),
         pick.error
@@ -360,6 +378,7 @@ mod tests {
                 functions,
                 error,
                 fitted,
+                trusted: true,
             };
             pairs.iter().map(one).collect()
         };
@@ -376,6 +395,24 @@ mod tests {
         assert_eq!(smallest_good_enough(&rough, 1e-5), 2);
         // As good as exact is good enough.
         assert_eq!(smallest_good_enough(&rough, 6e-2), 0);
+    }
+
+    #[test]
+    fn untrusted_bases_are_a_last_resort() {
+        let one = |error, trusted| Ranked {
+            family: 0,
+            spec: BasisSpec::PointValues(crate::basis::PointValuesSpec::default()),
+            functions: 8,
+            error,
+            fitted: error,
+            trusted,
+        };
+        let errors =
+            |ranked: Vec<Ranked>| -> Vec<f64> { trusted(ranked).iter().map(|r| r.error).collect() };
+        assert_eq!(errors(vec![one(0.1, false), one(0.2, true)]), [0.2]);
+        let doubtful = vec![one(0.1, false), one(0.2, false)];
+        assert!(explain("output", "", &doubtful, 0, "floor").contains("may run wild"));
+        assert_eq!(errors(doubtful), [0.1, 0.2]);
     }
 
     /// Functions with a kink across the first axis, smooth along the second.

@@ -205,7 +205,7 @@
         let between = [];
         for (let d = Math.floor(low); d <= high; d++) between.push(...[1, 2, 5].map((m) => Number(`${m}e${d}`)));
         between = between.filter((v) => at(v) >= low && at(v) <= high);
-        // Less than half a decade: steps as on a straight axis.
+        // Too few of these: steps as on a straight axis.
         if (between.length < 3) between = steps(10 ** low, 10 ** high, count);
         return between.filter((v) => v > 0).map((v) => [v, written(v)]);
       }
