@@ -1,5 +1,6 @@
 //! What can go wrong, with the numbers a person needs to mend it.
 
+use rayon::iter::ParallelIterator;
 use std::path::PathBuf;
 
 /// The result of every fallible operation of this crate.
@@ -105,4 +106,12 @@ impl Error {
             reason: reason.into(),
         }
     }
+}
+
+/// All results, or the error of the first that failed. Rayon's own `collect` gives the error that some
+/// thread met first: which sample a message names would change from run to run.
+pub(crate) fn in_order<T: Send>(
+    results: impl ParallelIterator<Item = Result<T>>,
+) -> Result<Vec<T>> {
+    results.collect::<Vec<_>>().into_iter().collect()
 }

@@ -3,6 +3,7 @@
 use super::FieldDecoder;
 use crate::data::{Field, Observations, Points};
 use crate::encode::stack_components;
+use crate::error::in_order;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -83,10 +84,8 @@ impl Evaluation {
                     points.len(),
                 )]
             }
-            Observations::PerSample(samples) => samples
-                .par_iter()
-                .enumerate()
-                .map(|(k, sample)| {
+            Observations::PerSample(samples) => {
+                in_order(samples.par_iter().enumerate().map(|(k, sample)| {
                     let n = sample.points.len();
                     let retained = decoder
                         .retained(&sample.points)
@@ -103,8 +102,8 @@ impl Evaluation {
                         .collect();
                     let stacked: Vec<_> = stacked.iter().map(Mat::as_ref).collect();
                     Ok(group(k..k + 1, retained, &stacked, &unseen, n))
-                })
-                .collect::<Result<Vec<_>>>()?,
+                }))?
+            }
         }
         .into_iter()
         .unzip();

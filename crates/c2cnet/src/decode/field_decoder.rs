@@ -6,6 +6,7 @@ use crate::data::{Field, Observations, Points, Scattered};
 use crate::encode::{
     EncoderSpec, Regularisation, Spectrum, choose, encode_sample, stack_components,
 };
+use crate::error::in_order;
 use crate::metrics::mean_relative;
 use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
@@ -181,14 +182,12 @@ impl FieldDecoder {
                 Ok((design.mul(transform.as_ref()), values))
             };
             let locate = |k: usize, e: Error| Error::Data(format!("output sample {k}: {e}"));
-            let groups = (0..samples.len().min(64))
-                .into_par_iter()
-                .map(|k| {
-                    let (design, values) = local(k).map_err(|e| locate(k, e))?;
-                    let column = Mat::from_fn(values.len(), 1, |i, _| values[i]);
-                    Ok((Spectrum::new(Design::Dense(design))?, column))
-                })
-                .collect::<Result<Vec<_>>>()?;
+            let group = |k: usize| {
+                let (design, values) = local(k).map_err(|e| locate(k, e))?;
+                let column = Mat::from_fn(values.len(), 1, |i, _| values[i]);
+                Ok((Spectrum::new(Design::Dense(design))?, column))
+            };
+            let groups = in_order((0..samples.len().min(64)).into_par_iter().map(group))?;
             let (spectra, columns): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
             let groups: Vec<_> = spectra
                 .into_iter()

@@ -5,6 +5,7 @@ use super::prior::Prior;
 use super::{Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, Spectrum, choose};
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};
+use crate::error::in_order;
 use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -217,17 +218,16 @@ impl FieldEncoder {
                 }
             }
             Observations::PerSample(samples) => {
-                let columns = samples
-                    .par_iter()
-                    .enumerate()
-                    .map_init(SampleEncoder::default, |encoder, (k, sample)| {
+                let columns = in_order(samples.par_iter().enumerate().map_init(
+                    SampleEncoder::default,
+                    |encoder, (k, sample)| {
                         match &self.prior {
                             Some(prior) => prior.encode(&self.basis, sample),
                             None => self.encode_scattered(sample, encoder),
                         }
                         .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
-                    })
-                    .collect::<Result<Vec<_>>>()?;
+                    },
+                ))?;
                 for (k, column) in columns.iter().enumerate() {
                     for (v, c) in out.col_mut(k).iter_mut().zip(column) {
                         *v = *c;
@@ -443,18 +443,14 @@ fn choose_scattered(
             Mat::from_fn(values.len(), 1, |i, _| values[i])
         })
         .collect();
-    let groups = samples
-        .par_iter()
-        .zip(&columns)
-        .enumerate()
-        .map(|(k, (s, column))| {
-            check_count(column.nrows(), part.len(), None)
-                .and_then(|()| part.evaluate(&s.points))
-                .and_then(Spectrum::new)
-                .map(|spectrum| (spectrum, column.as_ref()))
-                .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let spectrum_of = |k: usize| {
+        check_count(columns[k].nrows(), part.len(), None)
+            .and_then(|()| part.evaluate(&samples[k].points))
+            .and_then(Spectrum::new)
+            .map(|spectrum| (spectrum, columns[k].as_ref()))
+            .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
+    };
+    let groups = in_order((0..samples.len()).into_par_iter().map(spectrum_of))?;
     choose(spec, &groups)
 }
 

@@ -10,6 +10,7 @@
 
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Points, Scattered};
+use crate::error::in_order;
 use crate::model_file::Archive;
 use crate::{Error, Result, linalg};
 use faer::linalg::matmul::matmul;
@@ -195,18 +196,16 @@ impl Prior {
         seen: &[usize],
     ) -> Result<f64> {
         let groups = GROUPS.min(seen.len());
-        let sums = (0..groups)
-            .into_par_iter()
-            .map(|g| {
-                let mut sums = Sums::new(self.mean.len());
-                for &k in &seen[seen.len() * g / groups..seen.len() * (g + 1) / groups] {
-                    // Evaluated anew each round: all of them would fill the memory.
-                    let reading = self.reading_of(basis, &samples[k])?;
-                    self.add(&reading, &mut sums)?;
-                }
-                Ok(sums)
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let of_group = |g: usize| {
+            let mut sums = Sums::new(self.mean.len());
+            for &k in &seen[seen.len() * g / groups..seen.len() * (g + 1) / groups] {
+                // Evaluated anew each round: all of them would fill the memory.
+                let reading = self.reading_of(basis, &samples[k])?;
+                self.add(&reading, &mut sums)?;
+            }
+            Ok(sums)
+        };
+        let sums = in_order((0..groups).into_par_iter().map(of_group))?;
         let mut sums = sums.into_iter();
         let mut all = sums.next().expect("a group at least");
         for sum in sums {

@@ -2,6 +2,7 @@
 
 use crate::data::{Field, Observations};
 use crate::decode::{FieldDecoder, Targets};
+use crate::error::in_order;
 use crate::map::Mirrors;
 use crate::map::mlp::{MlpSpec, Recipe, SampleTarget, TrainingData};
 use crate::{Error, Result, linalg};
@@ -70,16 +71,14 @@ impl OutputFrame {
         // Several outputs at points of their own share the ridge fits that are their targets.
         let per_sample = match (decoders, fields) {
             ([(_, decoder)], [(_, field)]) => match field.observations() {
-                Observations::PerSample(samples) => Some(
-                    (0..samples.len())
-                        .into_par_iter()
-                        .map(|k| {
-                            let (design, values) =
-                                decoder.local_problem(samples, k, withhold, seed, raw)?;
-                            SampleTarget::new(design.as_ref(), &values)
-                        })
-                        .collect::<Result<Vec<_>>>()?,
-                ),
+                Observations::PerSample(samples) => {
+                    let target = |k: usize| {
+                        let (design, values) =
+                            decoder.local_problem(samples, k, withhold, seed, raw)?;
+                        SampleTarget::new(design.as_ref(), &values)
+                    };
+                    Some(in_order((0..samples.len()).into_par_iter().map(target))?)
+                }
                 Observations::Shared { .. } => None,
             },
             _ => None,
