@@ -41,20 +41,27 @@ pub fn draw(bench: &mut Bench<'_>, mut curve: Curve) -> Result<()> {
 
 /// Training errors over the steps, a curve for each run that trained a network.
 pub fn training(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[&Record]) -> Result<()> {
+    let mixed = records
+        .windows(2)
+        .any(|w| w[0].spec.column != w[1].spec.column);
     let mut series = Vec::new();
     for record in records {
         let Some(training) = record.training() else {
             continue;
         };
         let history = &training.history;
+        let name = match mixed {
+            true => format!("{} ({})", record.spec.label, record.spec.column.name()),
+            false => record.spec.label.clone(),
+        };
         series.push(Series::new(
-            record.spec.label.clone(),
+            name.clone(),
             history.iter().map(|m| m.step as f64).collect(),
             history.iter().map(|m| m.train_rl2e).collect(),
         ));
         let (test, _) = record.rl2e();
         series.push(Series::new(
-            format!("{}: test, at the end", record.spec.label),
+            format!("{name}: test, at the end"),
             vec![training.steps as f64],
             vec![test],
         ));
