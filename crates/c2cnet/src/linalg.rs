@@ -204,6 +204,13 @@ impl Qr {
         q
     }
 
+    /// $Q_{\rm full}^\top B$.
+    pub fn qt_mul(&self, b: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = b.to_owned();
+        self.apply(out.as_mut(), true, par());
+        out
+    }
+
     /// $B \leftarrow Q_{\rm full}^\top B$ on the calling thread.
     pub fn qt_mul_in_place_seq(&self, b: MatMut<'_, f64>) {
         self.apply(b, true, Par::Seq);

@@ -222,19 +222,16 @@ fn group(
             linalg::select_rows(space.as_ref(), &rows),
             linalg::select_rows(*values, &rows),
         ));
-        let size = space.nrows().min(space.ncols());
         let qr = linalg::Qr::new(space);
-        let q = qr.q_mul(Mat::<f64>::identity(size, size).as_ref());
-        let truth = linalg::mul(q.transpose(), *values);
-        let mut off = values.to_owned();
-        linalg::mul_add(off.as_mut(), q.as_ref(), truth.as_ref(), -1.0);
-        for (f, e) in floor
-            .iter_mut()
-            .zip(linalg::column_norms_squared(off.as_ref()))
-        {
+        let r = qr.r();
+        // The whole Q turns the values: what falls outside the space is the floor, and a thin Q,
+        // as dear as the factorisation, is never formed.
+        let turned = qr.qt_mul(*values);
+        let (truth, off) = turned.as_ref().split_at_row(r.nrows());
+        for (f, e) in floor.iter_mut().zip(linalg::column_norms_squared(off)) {
             *f += e;
         }
-        parts.push((qr.r(), truth));
+        parts.push((r, truth.to_owned()));
     }
     let group = Group {
         samples,
