@@ -127,6 +127,67 @@ fn experiments_of_ones_own_and_mistakes() {
 }
 
 #[test]
+fn runs_that_were_done_are_not_done_again() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("mine")).unwrap();
+    let head = "
+        title = 'Mine'
+        label = 'none'
+        about = 'A test.'
+        [data.main]
+        problem = 'darcy1d'
+        settings = { points = 60, n_train = 30, n_test = 10, length = 0.3 }
+        [[table]]
+        id = 'runs'
+        title = 'Runs'
+    ";
+    let run = |id: &str, kind: &str| {
+        format!(
+            "
+        [[run]]
+        id = '{id}'
+        label = '{id}'
+        column = 'auto'
+        data = 'main'
+        seeds = [0, 1]
+        fit.map.kind = '{kind}'
+        "
+        )
+    };
+    let reproduce = |runs: &[String], more: &[&str]| {
+        let text = format!("{head}{}", runs.concat());
+        std::fs::write(folder.path("mine/one.toml"), text).unwrap();
+        let mut words = vec!["reproduce", "one", "--experiments", "mine", "--out", "run"];
+        words.extend(more);
+        let said = folder.succeed(&words);
+        let rows = result(&folder, "one")["tables"][0]["rows"].clone();
+        (said, rows.as_array().unwrap().clone())
+    };
+    let before = |said: &str| said.matches(", done before").count();
+
+    let (said, first) = reproduce(&[run("a", "linear")], &[]);
+    assert_eq!(before(&said), 0, "{said}");
+    // Another run is done alone, and the first one's row stays as it is, times and all.
+    let two = [run("a", "linear"), run("b", "kernel")];
+    let (said, rows) = reproduce(&two, &[]);
+    assert_eq!(before(&said), 2, "{said}");
+    assert_eq!((rows.len(), &rows[0]), (2, &first[0]));
+    let checks = result(&folder, "one")["checks"].clone();
+    assert!(checks[0]["passed"] == true, "{checks}");
+    // Other settings, a damaged file, a damaged model: done again.
+    let (said, _) = reproduce(&[run("a", "kernel"), run("b", "kernel")], &[]);
+    assert_eq!(before(&said), 2, "{said}");
+    for file in ["a.json", "b.c2c"] {
+        std::fs::write(folder.path(&format!("run/one/models/{file}")), "{}").unwrap();
+    }
+    std::fs::remove_file(folder.path("run/one/result.json")).unwrap();
+    let (said, rows) = reproduce(&[run("a", "kernel"), run("b", "kernel")], &[]);
+    assert_eq!((before(&said), rows.len()), (0, 2), "{said}");
+    let (said, _) = reproduce(&two, &["--force"]);
+    assert_eq!(before(&said), 0, "{said}");
+}
+
+#[test]
 fn data_sets_of_experiments_are_files() {
     let folder = Folder::new();
     let make = |name: &str, file: &str| {

@@ -18,8 +18,9 @@ Examples:
 
 Everything lands in a folder, by default `reproduction`: for each experiment its settings as
 resolved (config.toml), its errors, tables and curves (result.json), figures and models. Data are
-made once and shared. An experiment that was done with the same settings is not done again. The page
-report.html shows all of it; `c2cnet report` writes it again.";
+made once and shared. An experiment that was done with the same settings is not done again; one that was
+interrupted goes on with the run it stopped at. The page report.html shows all of it; `c2cnet report`
+writes it again.";
 
 /// Do experiments of the paper, from data to figures.
 #[derive(Debug, clap::Args)]

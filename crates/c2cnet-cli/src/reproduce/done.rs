@@ -1,4 +1,4 @@
-//! Whether an experiment was done before, with the same inputs.
+//! Whether an experiment or a run was done before, with the same inputs.
 
 use super::data;
 use super::experiment::Experiment;
@@ -30,19 +30,28 @@ impl std::fmt::Display for Hash {
     }
 }
 
-/// Raised when the same settings would give another result.json.
+/// Raised when the same settings would give other results.
 const RUNNER: &str = "2";
 
-/// Of the resolved file, the data and the version of the program.
-pub fn fingerprint(experiment: &Experiment, config: &str) -> Result<String> {
-    let mut hash = Hash::new()
-        .add(config)
+/// Of all data sets of an experiment.
+pub fn data_fingerprint(experiment: &Experiment, resolved: &toml::Table) -> Result<String> {
+    let specs = resolved.get("data").map(ToString::to_string);
+    let hash = Hash::new().add(&specs.unwrap_or_default());
+    let keys = data::keys(experiment)?;
+    Ok(keys
+        .iter()
+        .fold(hash, |hash, key| hash.add(key))
+        .to_string())
+}
+
+/// Of settings, the fingerprint of the data they are for, and the version of the program.
+pub fn fingerprint(settings: &str, data: &str) -> String {
+    Hash::new()
+        .add(settings)
+        .add(data)
         .add(env!("CARGO_PKG_VERSION"))
-        .add(RUNNER);
-    for key in data::keys(experiment)? {
-        hash = hash.add(&key);
-    }
-    Ok(hash.to_string())
+        .add(RUNNER)
+        .to_string()
 }
 
 /// Whether `folder` holds a result with this fingerprint; a damaged one counts as none.

@@ -103,6 +103,13 @@ pub struct RunSpec {
     pub note: String,
 }
 
+impl RunSpec {
+    /// The method and its column.
+    pub fn name(&self) -> String {
+        format!("{} ({})", self.label, self.column.name())
+    }
+}
+
 fn one_seed() -> Vec<u64> {
     vec![0]
 }

@@ -1,5 +1,6 @@
 //! The run folder: where everything of a run is written.
 
+use super::found::Found;
 use crate::run_files::{self, Experiment, Files, Hardware, Picture, RunInfo};
 use crate::{interrupt, output_path};
 use c2cnet::Result;
@@ -14,12 +15,12 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Made if it is not there; figures and models of an earlier run go.
-    pub fn fresh(run: &Path, name: &str) -> Result<Self> {
+    /// Made if it is not there; what an earlier run found goes, but for models unless `forget`.
+    pub fn fresh(run: &Path, name: &str, forget: bool) -> Result<Self> {
         let root = run.join(name);
-        for part in ["figures", "models"] {
+        for (part, goes) in [("figures", true), ("models", forget)] {
             let path = root.join(part);
-            if path.exists() {
+            if goes && path.exists() {
                 std::fs::remove_dir_all(&path).map_err(|e| c2cnet::Error::io(&path, e))?;
             }
             output_path::folder(&path)?;
@@ -57,9 +58,29 @@ impl Folder {
         crate::method_figures::methods(&self.root)
     }
 
-    pub fn save_model(&self, id: &str, model: &C2CNet) -> Result<()> {
-        let path = self.root.join(format!("models/{id}.c2c"));
-        interrupt::patiently(|| model.save(&path))
+    /// Writes the model of the run `id` and what else is kept of it.
+    pub fn keep(&self, id: &str, model: &C2CNet, found: &Found) -> Result<()> {
+        let (model_path, found_path) = self.paths(id);
+        // An older one says nothing about the new model.
+        if found_path.exists() {
+            std::fs::remove_file(&found_path).map_err(|e| c2cnet::Error::io(&found_path, e))?;
+        }
+        interrupt::patiently(|| model.save(&model_path))?;
+        run_files::write(&found_path, found)
+    }
+
+    /// What is kept of the run `id`, if it was done with these inputs; a damaged one counts as none.
+    pub fn kept(&self, id: &str, fingerprint: &str) -> Option<(C2CNet, Found)> {
+        let (model_path, found_path) = self.paths(id);
+        let found = run_files::read::<Found>(&found_path).ok();
+        let found = found.filter(|found| found.fingerprint == fingerprint)?;
+        Some((C2CNet::load(&model_path).ok()?, found))
+    }
+
+    /// Of the model of a run, and of what was found with it.
+    fn paths(&self, id: &str) -> (PathBuf, PathBuf) {
+        let path = |ending| self.root.join(format!("models/{id}.{ending}"));
+        (path("c2c"), path("json"))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The paper's experiments, each from a TOML file to a folder of results.
 //!
 //! [`library`] reads the files as [`experiment`]s, [`data`] makes what they ask for, [`run`] fits and evaluates,
-//! the files named after a kind of experiment do what is special, [`figures`] draws, and [`run_files`] is what remains.
+//! [`found`] is kept of each run, the files named after a kind of experiment do what is special, [`figures`] draws,
+//! and [`run_files`] is what remains.
 
 mod checks;
 mod data;
@@ -10,6 +11,7 @@ mod done;
 pub mod experiment;
 mod figures;
 mod folder;
+mod found;
 mod geometry;
 pub mod library;
 mod mirror;
@@ -61,14 +63,15 @@ pub enum Outcome {
 pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let (experiment, resolved) = order.library.load(name, &order.choice)?;
     let config = resolved.to_string();
-    let fingerprint = done::fingerprint(&experiment, &config)?;
+    let data = done::data_fingerprint(&experiment, &resolved)?;
+    let fingerprint = done::fingerprint(&config, &data);
     if !order.force && done::found(&order.run.join(name), &fingerprint) {
         say(format_args!("{name}: done before; --force does it again"))?;
         return Ok(Outcome::Known);
     }
     say(format_args!("{name}: {}", experiment.title))?;
     let clock = Instant::now();
-    let folder = Folder::fresh(order.run, name)?;
+    let folder = Folder::fresh(order.run, name, order.force)?;
     folder.write_config(&config)?;
     let mut bench = Bench {
         name,
@@ -76,6 +79,8 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         folder,
         findings: run_files::Findings::default(),
         floors: Vec::new(),
+        data,
+        earlier_seconds: 0.0,
     };
     let records = work(&mut bench, &experiment)?;
     // Errors of small data and short trainings are no measure of anything but their floors.
@@ -98,7 +103,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let outcome = Outcome::Done {
         failed: failed.len(),
     };
-    let seconds = clock.elapsed().as_secs_f64();
+    let seconds = clock.elapsed().as_secs_f64() + bench.earlier_seconds;
     bench.folder.write_result(&run_files::Experiment {
         name: name.into(),
         label: Some(experiment.label.clone()),

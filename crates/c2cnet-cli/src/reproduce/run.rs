@@ -3,6 +3,7 @@
 use super::data::Store;
 use super::experiment::RunSpec;
 use super::folder::Folder;
+use super::found::Found;
 use crate::interrupt;
 use crate::output::{counted, error, say};
 use crate::progress::Progress;
@@ -12,6 +13,7 @@ use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::operator::{C2CNet, EvaluationReport, FitConfig, FitReport, fit};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Training samples on which the training error is measured, at most.
 const JUDGED_TRAINING: usize = 500;
@@ -24,6 +26,10 @@ pub struct Bench<'a> {
     pub findings: Findings,
     /// What was evaluated, its error and its floor.
     pub floors: Vec<(String, f64, f64)>,
+    /// Of all data, to know runs again that were done with the same.
+    pub data: String,
+    /// What runs took that were done before.
+    pub earlier_seconds: f64,
 }
 
 /// A fit with its errors.
@@ -39,11 +45,7 @@ pub struct Record {
     pub spec: RunSpec,
     /// Of the first seed.
     pub model: C2CNet,
-    pub reports: Vec<FitReport>,
-    pub trains: Vec<EvaluationReport>,
-    pub tests: Vec<EvaluationReport>,
-    /// Errors of the first seed on further sets.
-    pub more: Vec<(String, EvaluationReport)>,
+    pub found: Found,
     /// What it was tested with: the data, and which of its samples.
     pub data: Arc<Dataset>,
     pub samples: Vec<usize>,
@@ -88,7 +90,7 @@ impl Bench<'_> {
         Ok(report)
     }
 
-    /// Does the run.
+    /// Does the run, or finds it done.
     pub fn record(&mut self, spec: &RunSpec) -> Result<Record> {
         let data = self.store.get(&spec.data)?;
         let tested = match &spec.test {
@@ -96,50 +98,107 @@ impl Bench<'_> {
             None => data.clone(),
         };
         let samples = samples_of(&tested, &spec.set);
-        let test = tested.select(&samples);
-        let (mut reports, mut trains, mut tests) = (Vec::new(), Vec::new(), Vec::new());
+        let fingerprint = spec.fingerprint(&self.data);
+        let (model, found) = match self.folder.kept(&spec.id, &fingerprint) {
+            Some(kept) => {
+                self.know(spec, &kept.1)?;
+                kept
+            }
+            None => {
+                let (model, mut found) = self.find(spec, &data, &tested, &samples)?;
+                found.fingerprint = fingerprint;
+                self.folder.keep(&spec.id, &model, &found)?;
+                (model, found)
+            }
+        };
+        Ok(Record {
+            spec: spec.clone(),
+            model,
+            found,
+            data: tested,
+            samples,
+        })
+    }
+
+    /// Fits and tests, once for each seed; the model is the first's.
+    fn find(
+        &mut self,
+        spec: &RunSpec,
+        data: &Dataset,
+        tested: &Dataset,
+        samples: &[usize],
+    ) -> Result<(C2CNet, Found)> {
+        let clock = Instant::now();
+        let test = tested.select(samples);
+        let what = spec.name();
+        let mut found = Found::default();
         let mut first = None;
         for &seed in &spec.seeds {
             let mut config = spec.fit.clone();
             config.seed = seed;
-            let what = format!("{} ({})", spec.label, spec.column.name());
-            let fitted = self.fit(&what, &data, &test, &config)?;
-            say(format_args!(
-                "  {what}{}: RL2E {}, floor {}, {} s",
-                match spec.seeds.len() {
-                    1 => String::new(),
-                    _ => format!(", seed {seed}"),
-                },
-                error(fitted.test.rl2e),
-                error(fitted.test.floor),
-                fitted.report.seconds.total.round()
-            ))?;
-            reports.push(fitted.report);
-            trains.push(fitted.train);
-            tests.push(fitted.test);
+            let fitted = self.fit(&what, data, &test, &config)?;
+            tell(spec, seed, &fitted.test, &fitted.report, "")?;
+            found.reports.push(fitted.report);
+            found.trains.push(fitted.train);
+            found.tests.push(fitted.test);
             first.get_or_insert(fitted.model);
         }
         let model = first.ok_or_else(|| {
             c2cnet::Error::Config(format!("run {:?} needs at least one seed", spec.id))
         })?;
-        self.folder.save_model(&spec.id, &model)?;
-        let mut more = Vec::new();
         for set in &spec.more_sets {
-            let data = tested.select(&samples_of(&tested, set));
-            let what = format!("{}, {set}", spec.label);
-            more.push((set.clone(), self.evaluate(&what, &model, &data)?));
+            let data = tested.select(&samples_of(tested, set));
+            let report = self.evaluate(&format!("{what}, {set}"), &model, &data)?;
+            found.more.push((set.clone(), report));
         }
-        Ok(Record {
-            spec: spec.clone(),
-            model,
-            reports,
-            trains,
-            tests,
-            more,
-            data: tested,
-            samples,
-        })
+        found.seconds = clock.elapsed().as_secs_f64();
+        Ok((model, found))
     }
+
+    /// Takes in what a run found earlier.
+    fn know(&mut self, spec: &RunSpec, found: &Found) -> Result<()> {
+        self.earlier_seconds += found.seconds;
+        let what = spec.name();
+        let mut floor = |what: String, report: &EvaluationReport| {
+            self.floors.push((what, report.rl2e, report.floor));
+        };
+        for (i, &seed) in spec.seeds.iter().enumerate() {
+            floor(format!("{what}, training"), &found.trains[i]);
+            floor(what.clone(), &found.tests[i]);
+            tell(
+                spec,
+                seed,
+                &found.tests[i],
+                &found.reports[i],
+                ", done before",
+            )?;
+        }
+        for (set, report) in &found.more {
+            floor(format!("{what}, {set}"), report);
+        }
+        Ok(())
+    }
+}
+
+/// One line about a fit.
+fn tell(
+    spec: &RunSpec,
+    seed: u64,
+    test: &EvaluationReport,
+    report: &FitReport,
+    remark: &str,
+) -> Result<()> {
+    say(format_args!(
+        "  {}{}: RL2E {}, floor {}, {} s{remark}",
+        spec.name(),
+        match spec.seeds.len() {
+            1 => String::new(),
+            _ => format!(", seed {seed}"),
+        },
+        error(test.rl2e),
+        error(test.floor),
+        report.seconds.total.round()
+    ))
 }
 
 /// The samples of the set `name`: of the data's split, or those that test.
@@ -153,7 +212,7 @@ fn samples_of(data: &Dataset, name: &str) -> Vec<usize> {
 impl Record {
     /// Mean and deviation over seeds.
     pub fn over_seeds(&self, of: impl Fn(usize) -> f64) -> (f64, Option<f64>) {
-        let values: Vec<f64> = (0..self.tests.len()).map(of).collect();
+        let values: Vec<f64> = (0..self.found.tests.len()).map(of).collect();
         let mean = c2cnet::metrics::mean(&values);
         let spread = (values.len() > 1).then(|| {
             let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -163,12 +222,12 @@ impl Record {
     }
 
     pub fn rl2e(&self) -> (f64, Option<f64>) {
-        self.over_seeds(|i| self.tests[i].rl2e)
+        self.over_seeds(|i| self.found.tests[i].rl2e)
     }
 
     /// The training of the network that the first seed's map is, if it is one.
     pub fn training(&self) -> Option<&TrainingReport> {
-        let network = self.reports[0].network.as_ref()?;
+        let network = self.found.reports[0].network.as_ref()?;
         network.fitted.as_ref().or(network.judged.as_ref())
     }
 
@@ -190,15 +249,19 @@ impl Record {
 
     /// Test samples by their error in the first fit, best first: number among the test samples, error.
     pub fn ranked(&self) -> Vec<(usize, f64)> {
-        let mut ranked: Vec<(usize, f64)> =
-            self.tests[0].relative.iter().copied().enumerate().collect();
+        let mut ranked: Vec<(usize, f64)> = self.found.tests[0]
+            .relative
+            .iter()
+            .copied()
+            .enumerate()
+            .collect();
         ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
         ranked
     }
 
     /// The sample with the largest error: its number in the data, and the error.
     pub fn worst(&self) -> (usize, f64) {
-        let report = &self.tests[0];
+        let report = &self.found.tests[0];
         (self.samples[report.worst_sample], report.worst_rl2e)
     }
 }

@@ -15,7 +15,7 @@ pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
         column("paper_rl2e", "paper's", Kind::Error),
     ];
     let mut sets: Vec<&String> = Vec::new();
-    for (set, _) in records.iter().flat_map(|r| &r.more) {
+    for (set, _) in records.iter().flat_map(|r| &r.found.more) {
         if !sets.contains(&set) {
             sets.push(set);
             columns.push(column(
@@ -71,16 +71,16 @@ fn row(record: &Record) -> Map<String, Value> {
     put("recipe", json!(record.recipe()));
     type Of<'a> = &'a dyn Fn(usize) -> f64;
     let averaged: [(&str, Of<'_>); 10] = [
-        ("rl2e", &|i| record.tests[i].rl2e),
-        ("mse", &|i| record.tests[i].mse),
-        ("train", &|i| record.trains[i].rl2e),
-        ("floor", &|i| record.tests[i].floor),
-        ("linear", &|i| record.tests[i].linear_rl2e),
-        ("mean", &|i| record.tests[i].mean_rl2e),
-        ("rms", &|i| record.tests[i].rms),
-        ("search", &|i| record.reports[i].seconds.search),
-        ("encoding", &|i| record.reports[i].seconds.encoding),
-        ("training", &|i| record.reports[i].seconds.training),
+        ("rl2e", &|i| record.found.tests[i].rl2e),
+        ("mse", &|i| record.found.tests[i].mse),
+        ("train", &|i| record.found.trains[i].rl2e),
+        ("floor", &|i| record.found.tests[i].floor),
+        ("linear", &|i| record.found.tests[i].linear_rl2e),
+        ("mean", &|i| record.found.tests[i].mean_rl2e),
+        ("rms", &|i| record.found.tests[i].rms),
+        ("search", &|i| record.found.reports[i].seconds.search),
+        ("encoding", &|i| record.found.reports[i].seconds.encoding),
+        ("training", &|i| record.found.reports[i].seconds.training),
     ];
     for (key, of) in averaged {
         let (mean, spread) = record.over_seeds(of);
@@ -89,7 +89,7 @@ fn row(record: &Record) -> Map<String, Value> {
             put(&format!("{key}_spread"), json!(spread));
         }
     }
-    put("withheld", json!(record.tests[0].withheld_rl2e));
+    put("withheld", json!(record.found.tests[0].withheld_rl2e));
     put("parameters", json!(record.model.map().parameters()));
     put("architecture", json!(record.architecture()));
     put("paper_rl2e", json!(paper.rl2e));
@@ -99,7 +99,7 @@ fn row(record: &Record) -> Map<String, Value> {
     put("paper_parameters", json!(paper.parameters));
     put("paper_architecture", json!(paper.architecture));
     put("note", json!(record.spec.note));
-    for (set, report) in &record.more {
+    for (set, report) in &record.found.more {
         put(&format!("rl2e_{set}"), json!(report.rl2e));
         put(&format!("paper_rl2e_{set}"), json!(paper.sets.get(set)));
     }
@@ -109,14 +109,14 @@ fn row(record: &Record) -> Map<String, Value> {
 /// The row of the summary, if the run is one.
 pub fn headline(record: &Record) -> Option<Headline> {
     let spec = record.spec.headline.as_ref()?;
-    let test = &record.tests[0];
+    let test = &record.found.tests[0];
     let paper = &record.spec.paper;
     let (seconds, _) = record.over_seeds(|i| {
-        let s = &record.reports[i].seconds;
+        let s = &record.found.reports[i].seconds;
         s.search + s.encoding + s.training
     });
     let (rl2e, _) = record.rl2e();
-    let (mse, _) = record.over_seeds(|i| record.tests[i].mse);
+    let (mse, _) = record.over_seeds(|i| record.found.tests[i].mse);
     Some(Headline {
         problem: spec.problem.clone(),
         title: spec.title.clone(),

@@ -10,7 +10,7 @@ use crate::decode::Targets;
 use crate::metrics::mean;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Which training samples fit and which judge, in a seeded order.
@@ -34,7 +34,7 @@ pub struct KernelChoice {
 }
 
 /// How the choice went.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KernelReport {
     /// The validation error of the choice.
     pub validation_rl2e: f64,
@@ -45,7 +45,7 @@ pub struct KernelReport {
 }
 
 /// One pass of the choice.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PassReport {
     /// The best parameters of this pass.
     #[serde(flatten)]

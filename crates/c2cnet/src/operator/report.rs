@@ -2,7 +2,7 @@
 
 use crate::map::KernelReport;
 use crate::map::mlp::{TrainingObserver, TrainingReport};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Watches a fit and may stop it; networks that are trained on the way tell more.
 pub trait Observer: TrainingObserver {
@@ -21,7 +21,7 @@ impl Observer for Silent {
 }
 
 /// Errors of a model on samples with known outputs, beside what they must be judged by.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EvaluationReport {
     /// Mean relative L2 error at all output points.
     pub rl2e: f64,
@@ -52,7 +52,7 @@ pub struct EvaluationReport {
 }
 
 /// How a fit went.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FitReport {
     /// Errors on held-out training samples of the same map fitted without them. Bases, encoder and
     /// output space were settled on all training samples, so a test error may be a little larger.
@@ -77,7 +77,7 @@ pub struct FitReport {
 }
 
 /// The training of a network.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NetworkReport {
     /// Without the held-out samples, which judged it; `None` where the recipe wants all.
     pub judged: Option<TrainingReport>,
@@ -86,7 +86,7 @@ pub struct NetworkReport {
 }
 
 /// One map that was compared with others.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Candidate {
     /// What it is.
     pub name: String,
@@ -95,7 +95,7 @@ pub struct Candidate {
 }
 
 /// Wall-clock seconds of the parts of a fit.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Seconds {
     /// The search for bases.
     pub search: f64,

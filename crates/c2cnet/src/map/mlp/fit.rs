@@ -13,7 +13,7 @@ use crate::decode::Targets;
 use crate::map::{CoefficientMap, LinearMap};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// What a network is trained on.
@@ -36,7 +36,7 @@ pub struct TrainingData<'a> {
 }
 
 /// How training went.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrainingReport {
     /// Widths of the network.
     pub widths: Vec<usize>,
