@@ -76,7 +76,7 @@ fn runs_have_rows_headlines_figures_and_models() {
         .map(|s| s["rl2e"].as_f64().unwrap())
         .collect();
     assert!(errors.is_sorted() && errors.len() > 10);
-    assert!(folder.path("run/kdv-burgers/models/auto.c2c").exists());
+    assert!(folder.path("run/kdv-burgers/models/auto-0.c2c").exists());
 }
 
 #[test]
@@ -126,65 +126,102 @@ fn experiments_of_ones_own_and_mistakes() {
     folder.fail(&arguments, 2, &["one.toml", "kidn"]);
 }
 
-#[test]
-fn runs_that_were_done_are_not_done_again() {
-    let folder = Folder::new();
-    std::fs::create_dir(folder.path("mine")).unwrap();
-    let head = "
-        title = 'Mine'
-        label = 'none'
-        about = 'A test.'
-        [data.main]
-        problem = 'darcy1d'
-        settings = { points = 60, n_train = 30, n_test = 10, length = 0.3 }
-        [[table]]
-        id = 'runs'
-        title = 'Runs'
-    ";
-    let run = |id: &str, kind: &str| {
-        format!(
+/// An experiment of one's own with a table, in which fits are counted.
+struct Mine {
+    folder: Folder,
+}
+
+impl Mine {
+    fn new() -> Self {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path("mine")).unwrap();
+        Mine { folder }
+    }
+
+    fn write(&self, points: usize, runs: &[&str]) {
+        let head = format!(
             "
-        [[run]]
-        id = '{id}'
-        label = '{id}'
-        column = 'auto'
-        data = 'main'
-        seeds = [0, 1]
-        fit.map.kind = '{kind}'
-        "
-        )
-    };
-    let reproduce = |runs: &[String], more: &[&str]| {
-        let text = format!("{head}{}", runs.concat());
-        std::fs::write(folder.path("mine/one.toml"), text).unwrap();
+            title = 'Mine'
+            label = 'none'
+            about = 'A test.'
+            [data.main]
+            problem = 'darcy1d'
+            settings = {{ points = {points}, n_train = 30, n_test = 10, length = 0.3 }}
+            [data.few]
+            from = 'main'
+            train = 20
+            [[table]]
+            id = 'runs'
+            title = 'Runs'
+            "
+        );
+        let text = runs.iter().fold(head, |text, run| text + "[[run]]\n" + run);
+        std::fs::write(self.folder.path("mine/one.toml"), text).unwrap();
+    }
+
+    /// How many fits were kept and made, and the table's rows.
+    fn reproduce(&self, more: &[&str]) -> (usize, usize, Vec<Value>) {
         let mut words = vec!["reproduce", "one", "--experiments", "mine", "--out", "run"];
         words.extend(more);
-        let said = folder.succeed(&words);
-        let rows = result(&folder, "one")["tables"][0]["rows"].clone();
-        (said, rows.as_array().unwrap().clone())
-    };
-    let before = |said: &str| said.matches(", done before").count();
-
-    let (said, first) = reproduce(&[run("a", "linear")], &[]);
-    assert_eq!(before(&said), 0, "{said}");
-    // Another run is done alone, and the first one's row stays as it is, times and all.
-    let two = [run("a", "linear"), run("b", "kernel")];
-    let (said, rows) = reproduce(&two, &[]);
-    assert_eq!(before(&said), 2, "{said}");
-    assert_eq!((rows.len(), &rows[0]), (2, &first[0]));
-    let checks = result(&folder, "one")["checks"].clone();
-    assert!(checks[0]["passed"] == true, "{checks}");
-    // Other settings, a damaged file, a damaged model: done again.
-    let (said, _) = reproduce(&[run("a", "kernel"), run("b", "kernel")], &[]);
-    assert_eq!(before(&said), 2, "{said}");
-    for file in ["a.json", "b.c2c"] {
-        std::fs::write(folder.path(&format!("run/one/models/{file}")), "{}").unwrap();
+        let said = self.folder.succeed(&words);
+        let fits = said.matches(": RL2E").count();
+        let kept = said.matches(", kept from 2").count();
+        let rows = result(&self.folder, "one")["tables"][0]["rows"].clone();
+        (kept, fits - kept, rows.as_array().unwrap().clone())
     }
-    std::fs::remove_file(folder.path("run/one/result.json")).unwrap();
-    let (said, rows) = reproduce(&[run("a", "kernel"), run("b", "kernel")], &[]);
-    assert_eq!((before(&said), rows.len()), (0, 2), "{said}");
-    let (said, _) = reproduce(&two, &["--force"]);
-    assert_eq!(before(&said), 0, "{said}");
+}
+
+#[test]
+fn fits_that_were_done_are_not_done_again() {
+    let linear =
+        "id = 'a'\n label = 'A'\n column = 'auto'\n data = 'main'\n fit.map.kind = 'linear'\n";
+    let network = "id = 'b'\n label = 'B'\n column = 'paper'\n data = 'few'\n seeds = [0, 1]
+        fit.map = { kind = 'mlp', mlp = { recipe = 'paper', steps = 20 } }\n";
+    let mine = Mine::new();
+    mine.write(60, &[linear]);
+    let (kept, made, first) = mine.reproduce(&[]);
+    assert_eq!((kept, made), (0, 1));
+
+    // Another run is done alone, and the first one's row stays as it is, times and all.
+    mine.write(60, &[linear, network]);
+    let (kept, made, rows) = mine.reproduce(&[]);
+    assert_eq!((kept, made, &rows[0]), (1, 2, &first[0]));
+    let before = result(&mine.folder, "one");
+    assert!(before["checks"][0]["passed"] == true, "{before}");
+    // Another seed, too; other words do not count.
+    let third = network.replace("1]", "1, 2]").replace("'B'", "'C'");
+    mine.write(60, &[linear, &third]);
+    let (kept, made, rows) = mine.reproduce(&[]);
+    assert_eq!((kept, made), (3, 1));
+    assert_eq!(rows[1]["method"], "C");
+    // All of it from what is kept, and how long it took.
+    let last = result(&mine.folder, "one");
+    std::fs::remove_file(mine.folder.path("run/one/result.json")).unwrap();
+    let (kept, made, again) = mine.reproduce(&[]);
+    assert_eq!((kept, made, again), (4, 0, rows));
+    let seconds = |of: &Value| of["seconds"].as_f64().unwrap();
+    assert!(seconds(&result(&mine.folder, "one")) > 0.3 * seconds(&last));
+    // Fewer columns leave the others' fits alone, also by force.
+    let (kept, made, _) = mine.reproduce(&["--recipe", "auto", "--force"]);
+    assert_eq!((kept, made), (0, 1));
+    assert_eq!(mine.reproduce(&[]).0, 4);
+
+    // What is damaged is done again: a file, or the model of the first seed.
+    for file in ["a-0.json", "b-0.c2c"] {
+        std::fs::write(mine.folder.path(&format!("run/one/models/{file}")), "{}").unwrap();
+    }
+    std::fs::remove_file(mine.folder.path("run/one/result.json")).unwrap();
+    let (kept, made, _) = mine.reproduce(&[]);
+    assert_eq!((kept, made), (2, 2));
+    // Other data, other settings, or by force: everything.
+    mine.write(61, &[linear, &third]);
+    assert_eq!(mine.reproduce(&[]).0, 0);
+    let settings = "map = { kind = 'mlp', mlp = { recipe = 'paper', steps = 19 } }";
+    let fewer = third.replace("steps = 20", "steps = 19");
+    assert!(fewer.contains(settings));
+    mine.write(61, &[linear, &fewer]);
+    assert_eq!(mine.reproduce(&[]).0, 1);
+    assert_eq!(mine.reproduce(&["--force"]).0, 0);
 }
 
 #[test]

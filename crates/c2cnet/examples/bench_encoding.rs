@@ -35,25 +35,16 @@ fn main() -> Result<()> {
     match task.as_str() {
         "make" => make(directory),
         "features" => {
-            let basis = || features_spec().build(context(&Bounds::unit(2)));
+            let basis = || features_spec().build(BuildContext::on(&Bounds::unit(2)));
             shared(task, directory, basis, EncoderSpec::cut(0.1))
         }
         "elements" => {
-            let basis = || elements_spec()?.build(context(&Bounds::unit(2)));
+            let basis = || elements_spec()?.build(BuildContext::on(&Bounds::unit(2)));
             shared(task, directory, basis, EncoderSpec::ridge(0.0))
         }
         "scattered" => scattered(task, directory, EncoderSpec::ridge(RIDGE)),
         "scattered-cut" => scattered(task, directory, EncoderSpec::cut(1e-3)),
         other => panic!("no task {other}"),
-    }
-}
-
-fn context(domain: &Bounds) -> BuildContext<'_> {
-    BuildContext {
-        domain,
-        points: None,
-        values: None,
-        triangles: None,
     }
 }
 
@@ -65,7 +56,7 @@ fn features_spec() -> BasisSpec {
 /// As in the issue: 2 x 2 patches, scale 1.
 fn scattered_basis() -> Result<Arc<dyn Basis>> {
     let domain = Bounds::new(vec![[0.0, 3.0], [-3.0, 3.0]])?;
-    random_features(64, 2, 1.0).build(context(&domain))
+    random_features(64, 2, 1.0).build(BuildContext::on(&domain))
 }
 
 fn random_features(functions: usize, partitions: usize, scale: f64) -> BasisSpec {
@@ -159,7 +150,7 @@ fn make(directory: &Path) -> Result<()> {
 
     let unit = Bounds::unit(2);
     for (name, basis) in [
-        ("features", features_spec().build(context(&unit))?),
+        ("features", features_spec().build(BuildContext::on(&unit))?),
         ("scattered", scattered_basis()?),
     ] {
         let mut archive = Archive::default();
@@ -173,7 +164,7 @@ fn make(directory: &Path) -> Result<()> {
         })?;
     }
     let phi = elements_spec()?
-        .build(context(&unit))?
+        .build(BuildContext::on(&unit))?
         .evaluate(&grid)?
         .to_dense();
     write_npz(&directory.join("elements-basis.npz"), |npz| {

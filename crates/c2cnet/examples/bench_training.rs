@@ -229,12 +229,7 @@ fn predict(shards: usize) -> Result<(f64, f64)> {
         coordinates: Default::default(),
         seed: SEED,
     })
-    .build(BuildContext {
-        domain: &Bounds::unit(2),
-        points: None,
-        values: None,
-        triangles: None,
-    })?;
+    .build(BuildContext::on(&Bounds::unit(2)))?;
     let design = basis.evaluate(&Points::grid(&Bounds::unit(2), &[141, 141]))?;
     let a = random(512, 1, 5);
     let mut moments = Vec::new();

@@ -16,11 +16,11 @@ Examples:
   c2cnet reproduce --all --recipe auto      the default settings alone
   c2cnet reproduce kdv-burgers --steps full the paper's 30,000 steps
 
-Everything lands in a folder, by default `reproduction`: for each experiment its settings as
-resolved (config.toml), its errors, tables and curves (result.json), figures and models. Data are
-made once and shared. An experiment that was done with the same settings is not done again; one that was
-interrupted goes on with the run it stopped at. The page report.html shows all of it; `c2cnet report`
-writes it again.";
+Everything lands in a folder, by default `reproduction` (with --quick `reproduction-quick`): for
+each experiment its settings as resolved (config.toml), its errors, tables and curves (result.json),
+figures and models. Data are made once and shared. An experiment that was done with the same
+settings is not done again; one that was interrupted continues, and the fits that it had finished
+are not repeated. The page report.html shows all of it; `c2cnet report` writes it again.";
 
 /// Do experiments of the paper, from data to figures.
 #[derive(Debug, clap::Args)]
@@ -38,11 +38,11 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
 
-    /// The run folder.
-    #[arg(long, value_name = "DIR", default_value = "reproduction")]
-    out: PathBuf,
+    /// The run folder [default: reproduction, or reproduction-quick with --quick].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 
-    /// Which columns stand beside the paper's figures.
+    /// Which fits are made: the paper's recipe, networks trained well, default settings.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["paper", "fast", "auto"])]
     recipe: Vec<Column>,
 
@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = steps)]
     steps: Option<Steps>,
 
-    /// Do again what is done.
+    /// Do experiments and all their fits again, also if they were done before.
     #[arg(long)]
     force: bool,
 
@@ -98,14 +98,20 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for name in &names {
         library.load(name, &choice)?;
     }
-    output_path::folder(&args.out)?;
+    let out = args.out.clone().unwrap_or_else(|| {
+        PathBuf::from(match args.quick {
+            true => "reproduction-quick",
+            false => "reproduction",
+        })
+    });
+    output_path::folder(&out)?;
     let words: Vec<String> = std::env::args().skip(1).collect();
     let command = format!("c2cnet {}", words.join(" "));
-    reproduce::describe(&args.out, args.quick, &command)?;
+    reproduce::describe(&out, args.quick, &command)?;
     let order = Order {
         library: &library,
         choice,
-        run: &args.out,
+        run: &out,
         force: args.force,
         command: &command,
     };
@@ -126,9 +132,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if failed > 0 {
         say(format_args!("{failed} checks failed; see result.json"))?;
     }
-    let page = args.out.join("report.html");
-    report::write(&args.out, &page)?;
-    say(format_args!("results are in {}", args.out.display()))?;
+    let page = out.join("report.html");
+    report::write(&out, &page)?;
+    say(format_args!("results are in {}", out.display()))?;
     say(format_args!("open {}", page.display()))?;
     if !broken.is_empty() {
         anyhow::bail!("could not be done: {}", broken.join(", "));

@@ -110,15 +110,7 @@ fn mesh(domain: &Polygon, functions: usize) -> Result<TriangleMesh> {
         boundary: Default::default(),
         slack: 0.0,
     };
-    let basis = FiniteElements::new(
-        &spec,
-        BuildContext {
-            domain: &Bounds::unit(2),
-            points: None,
-            values: None,
-            triangles: None,
-        },
-    )?;
+    let basis = FiniteElements::new(&spec, BuildContext::on(&Bounds::unit(2)))?;
     let missing = || Error::Numerical(format!("{} have no triangles", basis.describe()));
     basis.triangles().cloned().ok_or_else(missing)
 }

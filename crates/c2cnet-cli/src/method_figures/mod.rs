@@ -39,12 +39,7 @@ pub fn methods(out: &Path) -> Result<Vec<Picture>> {
 fn basis(settings: Value) -> Result<Arc<dyn Basis>> {
     let spec: BasisSpec = serde_json::from_value(settings)
         .map_err(|e| Error::Config(format!("the basis of a figure: {e}")))?;
-    spec.build(BuildContext {
-        domain: &Bounds::unit(1),
-        points: None,
-        values: None,
-        triangles: None,
-    })
+    spec.build(BuildContext::on(&Bounds::unit(1)))
 }
 
 /// What stands around a drawing.

@@ -31,6 +31,29 @@ impl<'a> Store<'a> {
         }
     }
 
+    /// Of all that decides the data set called `name`: how it is derived, and from what.
+    pub fn fingerprint(&self, name: &str) -> Result<String> {
+        let spec = self.spec(name)?;
+        let mut hash = Hash::new().add(&serde_json::json!(spec).to_string());
+        if let Some(problem) = &spec.problem {
+            hash = hash.add(&key(problem, spec)?);
+        }
+        if let Some(from) = &spec.from {
+            hash = hash.add(&self.fingerprint(from)?);
+        }
+        Ok(hash.to_string())
+    }
+
+    fn spec(&self, name: &str) -> Result<&'a DataSpec> {
+        self.specs.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.specs.keys().map(String::as_str).collect();
+            Error::Config(format!(
+                "there is no data set {name:?}; there are {}",
+                names.join(", ")
+            ))
+        })
+    }
+
     /// The data set called `name`.
     ///
     /// # Errors
@@ -39,13 +62,7 @@ impl<'a> Store<'a> {
         if let Some(data) = self.loaded.get(name) {
             return Ok(data.clone());
         }
-        let spec = self.specs.get(name).ok_or_else(|| {
-            let names: Vec<&str> = self.specs.keys().map(String::as_str).collect();
-            Error::Config(format!(
-                "there is no data set {name:?}; there are {}",
-                names.join(", ")
-            ))
-        })?;
+        let spec = self.spec(name)?;
         let base = match (&spec.from, &spec.problem) {
             (Some(from), _) => self.get(from)?,
             (None, Some(problem)) => Arc::new(self.made(problem, spec)?),

@@ -7,10 +7,10 @@ use faer::Mat;
 use rand::RngExt;
 use rand::seq::index;
 use rand_distr::StandardNormal;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What is done to a field, in this order.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reshape {
     /// Keeps every so-manieth of the points that all samples share, and the last.

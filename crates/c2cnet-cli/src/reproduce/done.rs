@@ -1,7 +1,7 @@
 //! Whether an experiment or a run was done before, with the same inputs.
 
-use super::data;
-use super::experiment::Experiment;
+use super::data::{self, Store};
+use super::experiment::{Experiment, RunSpec};
 use crate::run_files;
 use c2cnet::Result;
 use std::path::Path;
@@ -30,32 +30,36 @@ impl std::fmt::Display for Hash {
     }
 }
 
-/// Raised when the same settings would give other results.
-const RUNNER: &str = "2";
+/// To be raised by hand when fits or evaluations with the same settings find something else.
+const RUNNER: &str = "3";
 
-/// Of all data sets of an experiment.
-pub fn data_fingerprint(experiment: &Experiment, resolved: &toml::Table) -> Result<String> {
-    let specs = resolved.get("data").map(ToString::to_string);
-    let hash = Hash::new().add(&specs.unwrap_or_default());
-    let keys = data::keys(experiment)?;
-    Ok(keys
+/// Of all that decides the result of an experiment: its resolved file, its data and the version of the program.
+pub fn fingerprint(experiment: &Experiment, config: &str) -> Result<String> {
+    let hash = data::keys(experiment)?
         .iter()
-        .fold(hash, |hash, key| hash.add(key))
-        .to_string())
+        .fold(versioned(config), |hash, key| hash.add(key));
+    Ok(hash.to_string())
 }
 
-/// Of settings, the fingerprint of the data they are for, and the version of the program.
-pub fn fingerprint(settings: &str, data: &str) -> String {
+/// Of all that decides what a run finds with one seed; labels and notes are not part of it.
+pub fn run_fingerprint(spec: &RunSpec, seed: u64, store: &Store<'_>) -> Result<String> {
+    let settings = serde_json::json!([seed, spec.fit, spec.set, spec.more_sets]);
+    let mut hash = versioned(&settings.to_string());
+    for name in [Some(&spec.data), spec.test.as_ref()].into_iter().flatten() {
+        hash = hash.add(&store.fingerprint(name)?);
+    }
+    Ok(hash.to_string())
+}
+
+fn versioned(settings: &str) -> Hash {
     Hash::new()
         .add(settings)
-        .add(data)
         .add(env!("CARGO_PKG_VERSION"))
         .add(RUNNER)
-        .to_string()
 }
 
 /// Whether `folder` holds a result with this fingerprint; a damaged one counts as none.
-pub fn found(folder: &Path, fingerprint: &str) -> bool {
+pub fn is_done(folder: &Path, fingerprint: &str) -> bool {
     let result = run_files::read::<run_files::Experiment>(&folder.join("result.json"));
     result.is_ok_and(|result| result.fingerprint == fingerprint)
 }

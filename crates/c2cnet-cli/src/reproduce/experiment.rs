@@ -41,7 +41,7 @@ pub struct Experiment {
 }
 
 /// Data of a problem, or made of another data set.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSpec {
     pub problem: Option<String>,
@@ -343,6 +343,9 @@ impl Experiment {
         for (i, run) in self.runs.iter().enumerate() {
             if self.runs[..i].iter().any(|r| r.id == run.id) {
                 return bad(format!("there are two runs {:?}", run.id));
+            }
+            if run.seeds.is_empty() {
+                return bad(format!("run {:?} needs at least one seed", run.id));
             }
             used.push(&run.data);
             used.extend(&run.test);

@@ -3,8 +3,8 @@
 use super::found::Found;
 use crate::run_files::{self, Experiment, Files, Hardware, Picture, RunInfo};
 use crate::{interrupt, output_path};
-use c2cnet::Result;
 use c2cnet::operator::C2CNet;
+use c2cnet::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,20 +15,16 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Made if it is not there; what an earlier run found goes, but for models unless `forget`.
-    pub fn fresh(run: &Path, name: &str, forget: bool) -> Result<Self> {
+    /// Made if it is not there; result and figures of an earlier attempt go.
+    pub fn fresh(run: &Path, name: &str) -> Result<Self> {
         let root = run.join(name);
-        for (part, goes) in [("figures", true), ("models", forget)] {
-            let path = root.join(part);
-            if goes && path.exists() {
-                std::fs::remove_dir_all(&path).map_err(|e| c2cnet::Error::io(&path, e))?;
-            }
-            output_path::folder(&path)?;
+        let figures = root.join("figures");
+        if figures.exists() {
+            std::fs::remove_dir_all(&figures).map_err(|e| Error::io(&figures, e))?;
         }
-        let result = root.join("result.json");
-        if result.exists() {
-            std::fs::remove_file(&result).map_err(|e| c2cnet::Error::io(&result, e))?;
-        }
+        output_path::folder(&figures)?;
+        output_path::folder(&root.join("models"))?;
+        remove(&root.join("result.json"))?;
         Ok(Folder { root })
     }
 
@@ -58,29 +54,45 @@ impl Folder {
         crate::method_figures::methods(&self.root)
     }
 
-    /// Writes the model of the run `id` and what else is kept of it.
-    pub fn keep(&self, id: &str, model: &C2CNet, found: &Found) -> Result<()> {
-        let (model_path, found_path) = self.paths(id);
-        // An older one says nothing about the new model.
-        if found_path.exists() {
-            std::fs::remove_file(&found_path).map_err(|e| c2cnet::Error::io(&found_path, e))?;
-        }
-        interrupt::patiently(|| model.save(&model_path))?;
-        run_files::write(&found_path, found)
+    /// What is kept of the run `id` with this seed, if it was found from the same inputs; a damaged one counts as none.
+    pub fn kept(&self, id: &str, seed: u64, fingerprint: &str) -> Option<Found> {
+        let found = run_files::read::<Found>(&self.path(id, seed, "json"));
+        found.ok().filter(|found| found.fingerprint == fingerprint)
     }
 
-    /// What is kept of the run `id`, if it was done with these inputs; a damaged one counts as none.
-    pub fn kept(&self, id: &str, fingerprint: &str) -> Option<(C2CNet, Found)> {
-        let (model_path, found_path) = self.paths(id);
-        let found = run_files::read::<Found>(&found_path).ok();
-        let found = found.filter(|found| found.fingerprint == fingerprint)?;
-        Some((C2CNet::load(&model_path).ok()?, found))
+    /// The model that is kept of it, if any.
+    pub fn model(&self, id: &str, seed: u64) -> Option<C2CNet> {
+        C2CNet::load(&self.path(id, seed, "c2c")).ok()
     }
 
-    /// Of the model of a run, and of what was found with it.
-    fn paths(&self, id: &str) -> (PathBuf, PathBuf) {
-        let path = |ending| self.root.join(format!("models/{id}.{ending}"));
-        (path("c2c"), path("json"))
+    /// Keeps what was found, and the model if there is one.
+    pub fn keep(&self, id: &str, seed: u64, model: Option<&C2CNet>, found: &Found) -> Result<()> {
+        self.forget(id, seed)?;
+        interrupt::patiently(|| {
+            if let Some(model) = model {
+                model.save(&self.path(id, seed, "c2c"))?;
+            }
+            run_files::write(&self.path(id, seed, "json"), found)
+        })
+    }
+
+    /// Removes what is kept.
+    pub fn forget(&self, id: &str, seed: u64) -> Result<()> {
+        // Without its JSON a model is not used.
+        remove(&self.path(id, seed, "json"))?;
+        remove(&self.path(id, seed, "c2c"))
+    }
+
+    fn path(&self, id: &str, seed: u64, ending: &str) -> PathBuf {
+        self.root.join(format!("models/{id}-{seed}.{ending}"))
+    }
+}
+
+/// Removes a file that may not be there.
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, e)),
+        _ => Ok(()),
     }
 }
 

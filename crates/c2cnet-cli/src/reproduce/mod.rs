@@ -1,7 +1,7 @@
 //! The paper's experiments, each from a TOML file to a folder of results.
 //!
 //! [`library`] reads the files as [`experiment`]s, [`data`] makes what they ask for, [`run`] fits and evaluates,
-//! [`found`] is kept of each run, the files named after a kind of experiment do what is special, [`figures`] draws,
+//! what each fit [`found`] is kept, the files named after a kind of experiment do what is special, [`figures`] draws,
 //! and [`run_files`] is what remains.
 
 mod checks;
@@ -63,15 +63,21 @@ pub enum Outcome {
 pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let (experiment, resolved) = order.library.load(name, &order.choice)?;
     let config = resolved.to_string();
-    let data = done::data_fingerprint(&experiment, &resolved)?;
-    let fingerprint = done::fingerprint(&config, &data);
-    if !order.force && done::found(&order.run.join(name), &fingerprint) {
+    let fingerprint = done::fingerprint(&experiment, &config)?;
+    if !order.force && done::is_done(&order.run.join(name), &fingerprint) {
         say(format_args!("{name}: done before; --force does it again"))?;
         return Ok(Outcome::Known);
     }
     say(format_args!("{name}: {}", experiment.title))?;
     let clock = Instant::now();
-    let folder = Folder::fresh(order.run, name, order.force)?;
+    let folder = Folder::fresh(order.run, name)?;
+    if order.force {
+        for run in &experiment.runs {
+            run.seeds
+                .iter()
+                .try_for_each(|&seed| folder.forget(&run.id, seed))?;
+        }
+    }
     folder.write_config(&config)?;
     let mut bench = Bench {
         name,
@@ -79,7 +85,6 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         folder,
         findings: run_files::Findings::default(),
         floors: Vec::new(),
-        data,
         earlier_seconds: 0.0,
     };
     let records = work(&mut bench, &experiment)?;
@@ -103,7 +108,8 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let outcome = Outcome::Done {
         failed: failed.len(),
     };
-    let seconds = clock.elapsed().as_secs_f64() + bench.earlier_seconds;
+    let seconds = clock.elapsed().as_secs_f64();
+    let earlier = bench.earlier_seconds;
     bench.folder.write_result(&run_files::Experiment {
         name: name.into(),
         label: Some(experiment.label.clone()),
@@ -113,12 +119,18 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         fingerprint,
         quick: order.choice.quick,
         date: folder::today(),
-        seconds: Some(seconds),
+        seconds: Some(seconds + earlier),
         version: env!("CARGO_PKG_VERSION").into(),
         command: order.command.into(),
         found: bench.findings,
     })?;
-    say(format_args!("{name}: done in {seconds:.0} s"))?;
+    say(format_args!(
+        "{name}: done in {seconds:.0} s{}",
+        match earlier {
+            0.0 => String::new(),
+            _ => format!("; what was kept took {earlier:.0} s"),
+        }
+    ))?;
     Ok(outcome)
 }
 

@@ -8,7 +8,7 @@ use crate::output::{error, say};
 use crate::run_files::{Column, Kind, Table};
 use c2cnet::data::{Dataset, Field};
 use c2cnet::metrics::mean;
-use c2cnet::operator::{C2CNet, EvaluationReport};
+use c2cnet::operator::C2CNet;
 use c2cnet::{Error, Result};
 use serde_json::{Map, Value, json};
 
@@ -19,14 +19,16 @@ pub fn run(bench: &mut Bench<'_>, spec: &ObstaclesSpec, records: &[Record]) -> R
         let data = record.data.select(&record.samples);
         let recoveries = recover(&record.model, &data)?;
         let label = format!("{} ({})", record.spec.label, record.recipe());
-        rows.push(row(&label, &record.found.tests[0], &recoveries, |_| true));
+        rows.push(row(&label, &record.found[0].relative, &recoveries, |_| {
+            true
+        }));
         if record.spec.id == spec.draw {
             for count in 1..=3 {
                 let chosen = |r: &Recovery| r.components[0] == count;
                 if recoveries.iter().any(chosen) {
                     let label =
                         format!("{}, obstacles with {count} component(s)", record.spec.label);
-                    rows.push(row(&label, &record.found.tests[0], &recoveries, chosen));
+                    rows.push(row(&label, &record.found[0].relative, &recoveries, chosen));
                 }
             }
         }
@@ -58,13 +60,13 @@ fn robustness(bench: &mut Bench<'_>, spec: &ObstaclesSpec, base: &Record) -> Res
         );
         let report = bench.evaluate(&what, &base.model, &tested)?;
         let recoveries = recover(&base.model, &tested)?;
-        rows.push(row(&what, &report, &recoveries, |_| true));
+        rows.push(row(&what, &report.relative, &recoveries, |_| true));
         say(format_args!("  {what}: RL2E {}", error(report.rl2e)))?;
         if test.refit {
             let what = format!("{}, fitted to such readings", test.label);
             let fitted = bench.fit(&what, &data, &tested, &base.spec.fit)?;
             let recoveries = recover(&fitted.model, &tested)?;
-            rows.push(row(&what, &fitted.test, &recoveries, |_| true));
+            rows.push(row(&what, &fitted.test.relative, &recoveries, |_| true));
             say(format_args!("  {what}: RL2E {}", error(fitted.test.rl2e)))?;
         }
     }
@@ -98,10 +100,10 @@ fn columns(first: &str) -> Vec<Column> {
     ]
 }
 
-/// Means over the samples that `chosen` picks.
+/// Means over the samples that `chosen` picks; `errors` has the relative error of each.
 fn row(
     label: &str,
-    report: &EvaluationReport,
+    errors: &[f64],
     recoveries: &[Recovery],
     chosen: impl Fn(&Recovery) -> bool,
 ) -> Map<String, Value> {
@@ -120,7 +122,7 @@ fn row(
     let row = json!({
         "method": label,
         "samples": picked.len(),
-        "rl2e": over(&|k| Some(report.relative[k])),
+        "rl2e": over(&|k| Some(errors[k])),
         "iou": over(&|k| Some(recoveries[k].iou)),
         "hausdorff": over(&|k| recoveries[k].hausdorff),
         "mean_distance": over(&|k| recoveries[k].mean_distance),

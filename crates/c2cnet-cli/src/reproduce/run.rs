@@ -1,8 +1,9 @@
 //! One fit and its evaluation, with everything that an error must be judged by.
 
 use super::data::Store;
+use super::done;
 use super::experiment::RunSpec;
-use super::folder::Folder;
+use super::folder::{self, Folder};
 use super::found::Found;
 use crate::interrupt;
 use crate::output::{counted, error, say};
@@ -26,9 +27,7 @@ pub struct Bench<'a> {
     pub findings: Findings,
     /// What was evaluated, its error and its floor.
     pub floors: Vec<(String, f64, f64)>,
-    /// Of all data, to know runs again that were done with the same.
-    pub data: String,
-    /// What runs took that were done before.
+    /// What fits took that were done before.
     pub earlier_seconds: f64,
 }
 
@@ -45,7 +44,8 @@ pub struct Record {
     pub spec: RunSpec,
     /// Of the first seed.
     pub model: C2CNet,
-    pub found: Found,
+    /// One for each seed.
+    pub found: Vec<Found>,
     /// What it was tested with: the data, and which of its samples.
     pub data: Arc<Dataset>,
     pub samples: Vec<usize>,
@@ -90,7 +90,7 @@ impl Bench<'_> {
         Ok(report)
     }
 
-    /// Does the run, or finds it done.
+    /// Does the run, but for fits that are kept.
     pub fn record(&mut self, spec: &RunSpec) -> Result<Record> {
         let data = self.store.get(&spec.data)?;
         let tested = match &spec.test {
@@ -98,96 +98,77 @@ impl Bench<'_> {
             None => data.clone(),
         };
         let samples = samples_of(&tested, &spec.set);
-        let fingerprint = spec.fingerprint(&self.data);
-        let (model, found) = match self.folder.kept(&spec.id, &fingerprint) {
-            Some(kept) => {
-                self.know(spec, &kept.1)?;
-                kept
+        let (mut model, mut all) = (None, Vec::new());
+        for &seed in &spec.seeds {
+            let fingerprint = done::run_fingerprint(spec, seed, &self.store)?;
+            let kept = self.folder.kept(&spec.id, seed, &fingerprint);
+            let mut kept = kept.filter(|found| found.relative.len() == samples.len());
+            if model.is_none() && kept.is_some() {
+                model = self.folder.model(&spec.id, seed);
+                kept = kept.filter(|_| model.is_some());
             }
-            None => {
-                let (model, mut found) = self.find(spec, &data, &tested, &samples)?;
-                found.fingerprint = fingerprint;
-                self.folder.keep(&spec.id, &model, &found)?;
-                (model, found)
+            if let Some(found) = kept {
+                self.take_in(spec, &found);
+                tell(spec, seed, &found, &format!(", kept from {}", found.date))?;
+                all.push(found);
+                continue;
             }
-        };
+            let clock = Instant::now();
+            let mut config = spec.fit.clone();
+            config.seed = seed;
+            let fitted = self.fit(&spec.name(), &data, &tested.select(&samples), &config)?;
+            let is_first = model.is_none();
+            let mut more = Vec::new();
+            for set in spec.more_sets.iter().filter(|_| is_first) {
+                let data = tested.select(&samples_of(&tested, set));
+                let what = format!("{}, {set}", spec.name());
+                more.push((set.clone(), self.evaluate(&what, &fitted.model, &data)?));
+            }
+            let found = Found {
+                fingerprint,
+                date: folder::today(),
+                seconds: clock.elapsed().as_secs_f64(),
+                report: fitted.report,
+                train: fitted.train,
+                relative: fitted.test.relative.clone(),
+                test: fitted.test,
+                more,
+            };
+            tell(spec, seed, &found, "")?;
+            let saved = is_first.then_some(&fitted.model);
+            self.folder.keep(&spec.id, seed, saved, &found)?;
+            model.get_or_insert(fitted.model);
+            all.push(found);
+        }
+        let model = model.ok_or_else(|| {
+            c2cnet::Error::Config(format!("run {:?} needs at least one seed", spec.id))
+        })?;
         Ok(Record {
             spec: spec.clone(),
             model,
-            found,
+            found: all,
             data: tested,
             samples,
         })
     }
 
-    /// Fits and tests, once for each seed; the model is the first's.
-    fn find(
-        &mut self,
-        spec: &RunSpec,
-        data: &Dataset,
-        tested: &Dataset,
-        samples: &[usize],
-    ) -> Result<(C2CNet, Found)> {
-        let clock = Instant::now();
-        let test = tested.select(samples);
-        let what = spec.name();
-        let mut found = Found::default();
-        let mut first = None;
-        for &seed in &spec.seeds {
-            let mut config = spec.fit.clone();
-            config.seed = seed;
-            let fitted = self.fit(&what, data, &test, &config)?;
-            tell(spec, seed, &fitted.test, &fitted.report, "")?;
-            found.reports.push(fitted.report);
-            found.trains.push(fitted.train);
-            found.tests.push(fitted.test);
-            first.get_or_insert(fitted.model);
-        }
-        let model = first.ok_or_else(|| {
-            c2cnet::Error::Config(format!("run {:?} needs at least one seed", spec.id))
-        })?;
-        for set in &spec.more_sets {
-            let data = tested.select(&samples_of(tested, set));
-            let report = self.evaluate(&format!("{what}, {set}"), &model, &data)?;
-            found.more.push((set.clone(), report));
-        }
-        found.seconds = clock.elapsed().as_secs_f64();
-        Ok((model, found))
-    }
-
-    /// Takes in what a run found earlier.
-    fn know(&mut self, spec: &RunSpec, found: &Found) -> Result<()> {
+    /// Counts a fit that was done before.
+    fn take_in(&mut self, spec: &RunSpec, found: &Found) {
         self.earlier_seconds += found.seconds;
-        let what = spec.name();
+        let name = spec.name();
         let mut floor = |what: String, report: &EvaluationReport| {
             self.floors.push((what, report.rl2e, report.floor));
         };
-        for (i, &seed) in spec.seeds.iter().enumerate() {
-            floor(format!("{what}, training"), &found.trains[i]);
-            floor(what.clone(), &found.tests[i]);
-            tell(
-                spec,
-                seed,
-                &found.tests[i],
-                &found.reports[i],
-                ", done before",
-            )?;
-        }
+        floor(format!("{name}, training"), &found.train);
         for (set, report) in &found.more {
-            floor(format!("{what}, {set}"), report);
+            floor(format!("{name}, {set}"), report);
         }
-        Ok(())
+        floor(name, &found.test);
     }
 }
 
 /// One line about a fit.
-fn tell(
-    spec: &RunSpec,
-    seed: u64,
-    test: &EvaluationReport,
-    report: &FitReport,
-    remark: &str,
-) -> Result<()> {
+fn tell(spec: &RunSpec, seed: u64, found: &Found, remark: &str) -> Result<()> {
     say(format_args!(
         "  {}{}: RL2E {}, floor {}, {} s{remark}",
         spec.name(),
@@ -195,9 +176,9 @@ fn tell(
             1 => String::new(),
             _ => format!(", seed {seed}"),
         },
-        error(test.rl2e),
-        error(test.floor),
-        report.seconds.total.round()
+        error(found.test.rl2e),
+        error(found.test.floor),
+        found.report.seconds.total.round()
     ))
 }
 
@@ -211,8 +192,8 @@ fn samples_of(data: &Dataset, name: &str) -> Vec<usize> {
 
 impl Record {
     /// Mean and deviation over seeds.
-    pub fn over_seeds(&self, of: impl Fn(usize) -> f64) -> (f64, Option<f64>) {
-        let values: Vec<f64> = (0..self.found.tests.len()).map(of).collect();
+    pub fn over_seeds(&self, of: impl Fn(&Found) -> f64) -> (f64, Option<f64>) {
+        let values: Vec<f64> = self.found.iter().map(of).collect();
         let mean = c2cnet::metrics::mean(&values);
         let spread = (values.len() > 1).then(|| {
             let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -222,12 +203,12 @@ impl Record {
     }
 
     pub fn rl2e(&self) -> (f64, Option<f64>) {
-        self.over_seeds(|i| self.found.tests[i].rl2e)
+        self.over_seeds(|found| found.test.rl2e)
     }
 
     /// The training of the network that the first seed's map is, if it is one.
     pub fn training(&self) -> Option<&TrainingReport> {
-        let network = self.found.reports[0].network.as_ref()?;
+        let network = self.found[0].report.network.as_ref()?;
         network.fitted.as_ref().or(network.judged.as_ref())
     }
 
@@ -249,19 +230,15 @@ impl Record {
 
     /// Test samples by their error in the first fit, best first: number among the test samples, error.
     pub fn ranked(&self) -> Vec<(usize, f64)> {
-        let mut ranked: Vec<(usize, f64)> = self.found.tests[0]
-            .relative
-            .iter()
-            .copied()
-            .enumerate()
-            .collect();
+        let errors = self.found[0].relative.iter().copied();
+        let mut ranked: Vec<(usize, f64)> = errors.enumerate().collect();
         ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
         ranked
     }
 
     /// The sample with the largest error: its number in the data, and the error.
     pub fn worst(&self) -> (usize, f64) {
-        let report = &self.found.tests[0];
+        let report = &self.found[0].test;
         (self.samples[report.worst_sample], report.worst_rl2e)
     }
 }

@@ -1,6 +1,7 @@
 //! Runs as rows of tables and of the summary.
 
 use super::experiment::{Column, TableSpec};
+use super::found::Found;
 use super::run::Record;
 use crate::run_files::{Column as TableColumn, Headline, Kind, Table};
 use serde_json::{Map, Value, json};
@@ -15,7 +16,7 @@ pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
         column("paper_rl2e", "paper's", Kind::Error),
     ];
     let mut sets: Vec<&String> = Vec::new();
-    for (set, _) in records.iter().flat_map(|r| &r.found.more) {
+    for (set, _) in records.iter().flat_map(|r| &r.found[0].more) {
         if !sets.contains(&set) {
             sets.push(set);
             columns.push(column(
@@ -69,18 +70,18 @@ fn row(record: &Record) -> Map<String, Value> {
     let mut put = |key: &str, value: Value| row.insert(key.to_string(), value);
     put("method", json!(record.spec.label));
     put("recipe", json!(record.recipe()));
-    type Of<'a> = &'a dyn Fn(usize) -> f64;
-    let averaged: [(&str, Of<'_>); 10] = [
-        ("rl2e", &|i| record.found.tests[i].rl2e),
-        ("mse", &|i| record.found.tests[i].mse),
-        ("train", &|i| record.found.trains[i].rl2e),
-        ("floor", &|i| record.found.tests[i].floor),
-        ("linear", &|i| record.found.tests[i].linear_rl2e),
-        ("mean", &|i| record.found.tests[i].mean_rl2e),
-        ("rms", &|i| record.found.tests[i].rms),
-        ("search", &|i| record.found.reports[i].seconds.search),
-        ("encoding", &|i| record.found.reports[i].seconds.encoding),
-        ("training", &|i| record.found.reports[i].seconds.training),
+    type Of = fn(&Found) -> f64;
+    let averaged: [(&str, Of); 10] = [
+        ("rl2e", |f| f.test.rl2e),
+        ("mse", |f| f.test.mse),
+        ("train", |f| f.train.rl2e),
+        ("floor", |f| f.test.floor),
+        ("linear", |f| f.test.linear_rl2e),
+        ("mean", |f| f.test.mean_rl2e),
+        ("rms", |f| f.test.rms),
+        ("search", |f| f.report.seconds.search),
+        ("encoding", |f| f.report.seconds.encoding),
+        ("training", |f| f.report.seconds.training),
     ];
     for (key, of) in averaged {
         let (mean, spread) = record.over_seeds(of);
@@ -89,7 +90,7 @@ fn row(record: &Record) -> Map<String, Value> {
             put(&format!("{key}_spread"), json!(spread));
         }
     }
-    put("withheld", json!(record.found.tests[0].withheld_rl2e));
+    put("withheld", json!(record.found[0].test.withheld_rl2e));
     put("parameters", json!(record.model.map().parameters()));
     put("architecture", json!(record.architecture()));
     put("paper_rl2e", json!(paper.rl2e));
@@ -99,7 +100,7 @@ fn row(record: &Record) -> Map<String, Value> {
     put("paper_parameters", json!(paper.parameters));
     put("paper_architecture", json!(paper.architecture));
     put("note", json!(record.spec.note));
-    for (set, report) in &record.found.more {
+    for (set, report) in &record.found[0].more {
         put(&format!("rl2e_{set}"), json!(report.rl2e));
         put(&format!("paper_rl2e_{set}"), json!(paper.sets.get(set)));
     }
@@ -109,14 +110,14 @@ fn row(record: &Record) -> Map<String, Value> {
 /// The row of the summary, if the run is one.
 pub fn headline(record: &Record) -> Option<Headline> {
     let spec = record.spec.headline.as_ref()?;
-    let test = &record.found.tests[0];
+    let test = &record.found[0].test;
     let paper = &record.spec.paper;
-    let (seconds, _) = record.over_seeds(|i| {
-        let s = &record.found.reports[i].seconds;
+    let (seconds, _) = record.over_seeds(|f| {
+        let s = &f.report.seconds;
         s.search + s.encoding + s.training
     });
     let (rl2e, _) = record.rl2e();
-    let (mse, _) = record.over_seeds(|i| record.found.tests[i].mse);
+    let (mse, _) = record.over_seeds(|f| f.test.mse);
     Some(Headline {
         problem: spec.problem.clone(),
         title: spec.title.clone(),

@@ -18,13 +18,7 @@ pub fn mesh_with_nodes(polygon: &Polygon, nodes: usize) -> Result<TriangleMesh> 
         boundary: Boundary::Keep,
         slack: 0.0,
     };
-    let context = BuildContext {
-        domain: &Bounds::unit(2),
-        points: None,
-        values: None,
-        triangles: None,
-    };
-    let basis = FiniteElements::new(&spec, context)?;
+    let basis = FiniteElements::new(&spec, BuildContext::on(&Bounds::unit(2)))?;
     basis
         .triangles()
         .cloned()

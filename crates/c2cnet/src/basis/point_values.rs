@@ -343,12 +343,7 @@ mod tests {
         assert!(PointValues::new(Bounds::unit(2), scattered(1, 5)).is_err());
         assert!(PointValues::new(Bounds::unit(1), scattered(1, 0)).is_err());
         let domain = Bounds::unit(1);
-        let context = BuildContext {
-            domain: &domain,
-            points: None,
-            values: None,
-            triangles: None,
-        };
+        let context = BuildContext::on(&domain);
         assert!(PointValues::from_context(context).is_err());
     }
 }

@@ -38,6 +38,18 @@ pub struct BuildContext<'a> {
     pub triangles: Option<&'a [[usize; 3]]>,
 }
 
+impl<'a> BuildContext<'a> {
+    /// A box and nothing else, which is enough for most bases.
+    pub fn on(domain: &'a Bounds) -> Self {
+        BuildContext {
+            domain,
+            points: None,
+            values: None,
+            triangles: None,
+        }
+    }
+}
+
 impl BasisSpec {
     /// Whether the basis is made from training values, so that each component has its own.
     pub fn depends_on_values(&self) -> bool {

@@ -208,10 +208,8 @@ fn build(spec: &BasisSpec, name: &str, field: &Field, config: &FitConfig) -> Res
     let points = field.bounding_box();
     let domain = config.output_named(name).domain.as_ref().unwrap_or(&points);
     let one = spec.build(BuildContext {
-        domain,
         points: field.shared_points(),
-        values: None,
-        triangles: None,
+        ..BuildContext::on(domain)
     })?;
     FieldBasis::separate(vec![one; field.components()])
 }

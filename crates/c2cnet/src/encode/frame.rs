@@ -161,12 +161,7 @@ mod tests {
     fn basis(spec: serde_json::Value) -> FieldBasis {
         let spec: BasisSpec = serde_json::from_value(spec).unwrap();
         let domain = Bounds::unit(1);
-        let context = BuildContext {
-            domain: &domain,
-            points: None,
-            values: None,
-            triangles: None,
-        };
+        let context = BuildContext::on(&domain);
         FieldBasis::separate(vec![spec.build(context).unwrap()]).unwrap()
     }
 

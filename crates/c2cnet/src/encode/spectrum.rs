@@ -476,12 +476,7 @@ mod tests {
             serde_json::from_str(r#"{"functions": 100, "partitions": [5, 5], "scale": 2}"#)
                 .unwrap();
         let elements: FiniteElementsSpec = serde_json::from_str(r#"{"functions": 120}"#).unwrap();
-        let context = BuildContext {
-            domain: &domain,
-            points: None,
-            values: None,
-            triangles: None,
-        };
+        let context = BuildContext::on(&domain);
         vec![
             Box::new(RandomFeatures::new(domain.clone(), features).unwrap()),
             Box::new(FiniteElements::new(&elements, context).unwrap()),

@@ -40,10 +40,8 @@ pub fn basis(json: Value, points: &Points) -> Arc<dyn Basis> {
     let domain = Bounds::unit(points.dim());
     spec(json)
         .build(BuildContext {
-            domain: &domain,
             points: Some(points),
-            values: None,
-            triangles: None,
+            ..BuildContext::on(&domain)
         })
         .unwrap()
 }

@@ -15,15 +15,6 @@ fn holed() -> Polygon {
     Polygon::new(rectangle_ring(&Bounds::unit(2)).unwrap(), holes).unwrap()
 }
 
-fn context(domain: &Bounds) -> BuildContext<'_> {
-    BuildContext {
-        domain,
-        points: None,
-        values: None,
-        triangles: None,
-    }
-}
-
 fn from_json(text: &str, context: BuildContext<'_>) -> Result<FiniteElements> {
     let spec: FiniteElementsSpec = serde_json::from_str(text).expect("a specification");
     FiniteElements::new(&spec, context)
@@ -210,10 +201,10 @@ fn a_number_of_functions_is_met() {
             // Sixty corners on the holes need some 670 functions of degree 2.
             for wanted in [553, 1200].map(|n| n * usize::from(u8::from(degree))) {
                 let spec = spec(boundary, degree, wanted);
-                let basis = FiniteElements::new(&spec, context(&domain)).unwrap();
+                let basis = FiniteElements::new(&spec, BuildContext::on(&domain)).unwrap();
                 let off = basis.len().abs_diff(wanted);
                 assert!(off * 100 <= 3 * wanted, "{} for {wanted}", basis.len());
-                let again = FiniteElements::new(&spec, context(&domain)).unwrap();
+                let again = FiniteElements::new(&spec, BuildContext::on(&domain)).unwrap();
                 assert_eq!(basis.triangles(), again.triangles(), "the same mesh again");
                 // Cells of a box.
                 let boxed = FiniteElementsSpec {
@@ -221,30 +212,30 @@ fn a_number_of_functions_is_met() {
                     ..spec
                 };
                 let wide = Bounds::new(vec![[0.0, 3.0], [0.0, 1.0]]).unwrap();
-                let basis = FiniteElements::new(&boxed, context(&wide)).unwrap();
+                let basis = FiniteElements::new(&boxed, BuildContext::on(&wide)).unwrap();
                 let off = basis.len().abs_diff(wanted);
                 assert!(off * 100 <= 5 * wanted, "{} for {wanted}", basis.len());
             }
         }
     }
     let crowded = spec(Boundary::Keep, Degree::Quadratic, 553);
-    assert!(FiniteElements::new(&crowded, context(&domain)).is_err());
+    assert!(FiniteElements::new(&crowded, BuildContext::on(&domain)).is_err());
     let square = Polygon::rectangle(&Bounds::unit(2)).unwrap();
     let spec = FiniteElementsSpec {
         mesh: MeshSpec::Polygon(square),
         ..spec(Boundary::Keep, Degree::Linear, 553)
     };
-    let basis = FiniteElements::new(&spec, context(&domain)).unwrap();
+    let basis = FiniteElements::new(&spec, BuildContext::on(&domain)).unwrap();
     assert!(basis.len().abs_diff(553) <= 16, "{}", basis.len());
     let line = Bounds::unit(1);
-    let basis = from_json(r#"{"functions": 64}"#, context(&line)).unwrap();
+    let basis = from_json(r#"{"functions": 64}"#, BuildContext::on(&line)).unwrap();
     assert_eq!(basis.len(), 64);
     let basis = from_json(
         r#"{"functions": 65, "degree": 2, "boundary": "remove"}"#,
-        context(&line),
+        BuildContext::on(&line),
     );
     assert_eq!(basis.unwrap().len(), 65);
-    let basis = from_json(r#"{"size": 0.1}"#, context(&line)).unwrap();
+    let basis = from_json(r#"{"size": 0.1}"#, BuildContext::on(&line)).unwrap();
     assert_eq!(basis.len(), 11);
 }
 
@@ -256,14 +247,14 @@ fn meshes_are_read_from_settings_and_data() {
     let spec: BasisSpec = serde_json::from_str(text).unwrap();
     let again = serde_json::to_string(&spec).unwrap();
     assert_eq!(spec, serde_json::from_str(&again).unwrap());
-    assert!(spec.build(context(&plane)).unwrap().len() > 20);
+    assert!(spec.build(BuildContext::on(&plane)).unwrap().len() > 20);
 
     let points = Points::new(2, vec![0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0]).unwrap();
     let triangles = [[0, 1, 2], [1, 2, 3]];
     let data = BuildContext {
         points: Some(&points),
         triangles: Some(&triangles),
-        ..context(&plane)
+        ..BuildContext::on(&plane)
     };
     let basis = from_json(r#"{"mesh": "data"}"#, data).unwrap();
     assert_eq!(basis.nodes(), points);
@@ -280,10 +271,13 @@ fn meshes_are_read_from_settings_and_data() {
     assert!(from_json(r#"{"mesh": "data"}"#, flat).is_err());
     let listed =
         r#"{"mesh": {"triangles": {"nodes": [[0,0],[1,0],[0,1]], "triangles": [[0,1,2]]}}}"#;
-    assert_eq!(from_json(listed, context(&plane)).unwrap().len(), 3);
+    assert_eq!(
+        from_json(listed, BuildContext::on(&plane)).unwrap().len(),
+        3
+    );
     let line = Bounds::unit(1);
     let nodes = r#"{"mesh": {"nodes": [0, 0.1, 1]}, "degree": 2}"#;
-    assert_eq!(from_json(nodes, context(&line)).unwrap().len(), 5);
+    assert_eq!(from_json(nodes, BuildContext::on(&line)).unwrap().len(), 5);
 }
 
 #[test]
@@ -312,7 +306,7 @@ fn impossible_settings_are_errors() {
         (polygon(r#""size": 0"#), &plane),
     ] {
         assert!(
-            from_json(&text, context(domain)).is_err(),
+            from_json(&text, BuildContext::on(domain)).is_err(),
             "{text} on {domain}"
         );
     }
@@ -333,13 +327,13 @@ fn impossible_settings_are_errors() {
 fn cells_along_each_axis() {
     let wide = Bounds::new(vec![[0.0, 3.0], [0.0, 1.0]]).unwrap();
     let spec = r#"{"degree": 2, "mesh": {"cells": [5, 2]}}"#;
-    let basis = from_json(spec, context(&wide)).unwrap();
+    let basis = from_json(spec, BuildContext::on(&wide)).unwrap();
     assert_eq!(
         (basis.len(), basis.triangles().unwrap().triangles().len()),
         (11 * 5, 20)
     );
     let line = Bounds::unit(1);
-    let basis = from_json(r#"{"mesh": {"cells": [7]}}"#, context(&line)).unwrap();
+    let basis = from_json(r#"{"mesh": {"cells": [7]}}"#, BuildContext::on(&line)).unwrap();
     assert_eq!(basis.len(), 8);
     for (bad, says) in [
         (r#"{"mesh": {"cells": [5]}}"#, "each of the 2 axes"),
@@ -350,7 +344,9 @@ fn cells_along_each_axis() {
             "remove `functions`",
         ),
     ] {
-        let error = from_json(bad, context(&wide)).unwrap_err().to_string();
+        let error = from_json(bad, BuildContext::on(&wide))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(says), "{error}");
     }
 }

@@ -224,10 +224,8 @@ fn settings_are_read_as_written() {
     let spec: BasisSpec = serde_json::from_str(text).unwrap();
     let (domain, points) = (Bounds::unit(1), Points::linspace(0.0, 1.0, 9));
     let context = BuildContext {
-        domain: &domain,
         points: Some(&points),
-        values: None,
-        triangles: None,
+        ..BuildContext::on(&domain)
     };
     assert_eq!(spec.build(context).unwrap().len(), 5);
     let text = r#"{"family": "radial", "functions": 5, "center": "data"}"#;
