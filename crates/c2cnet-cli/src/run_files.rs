@@ -1,5 +1,5 @@
 //! What a run folder holds: `run.json`, the experiments' `result.json` and the peers' files, as `reproduce` writes
-//! and `report` reads them.
+//! and `report` reads them. What `reproduce` keeps of its fits for itself has the same format.
 //!
 //! Numbers that were not measured, or are not finite, are `null`. What a file does not say is empty, so that files
 //! of earlier versions can be read.
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::{fs, io};
 
-/// The version of all three kinds of file.
+/// The version of all kinds of file.
 const FORMAT: u64 = 1;
 
 /// Something read, or the reason why it could not be.

@@ -16,7 +16,7 @@ pub struct Found {
     pub report: FitReport,
     pub train: EvaluationReport,
     pub test: EvaluationReport,
-    /// The relative error of each test sample, which `test` leaves out of files.
+    /// The relative error of each test sample; `test` has none, for it leaves them out of files.
     pub relative: Vec<f64>,
     /// Errors on further sets; of the first seed alone.
     pub more: Vec<(String, EvaluationReport)>,

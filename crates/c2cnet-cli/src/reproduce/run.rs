@@ -98,6 +98,7 @@ impl Bench<'_> {
             None => data.clone(),
         };
         let samples = samples_of(&tested, &spec.set);
+        let test = tested.select(&samples);
         let (mut model, mut all) = (None, Vec::new());
         for &seed in &spec.seeds {
             let fingerprint = done::run_fingerprint(spec, seed, &self.store)?;
@@ -116,7 +117,7 @@ impl Bench<'_> {
             let clock = Instant::now();
             let mut config = spec.fit.clone();
             config.seed = seed;
-            let fitted = self.fit(&spec.name(), &data, &tested.select(&samples), &config)?;
+            let mut fitted = self.fit(&spec.name(), &data, &test, &config)?;
             let is_first = model.is_none();
             let mut more = Vec::new();
             for set in spec.more_sets.iter().filter(|_| is_first) {
@@ -130,7 +131,7 @@ impl Bench<'_> {
                 seconds: clock.elapsed().as_secs_f64(),
                 report: fitted.report,
                 train: fitted.train,
-                relative: fitted.test.relative.clone(),
+                relative: std::mem::take(&mut fitted.test.relative),
                 test: fitted.test,
                 more,
             };
@@ -140,12 +141,9 @@ impl Bench<'_> {
             model.get_or_insert(fitted.model);
             all.push(found);
         }
-        let model = model.ok_or_else(|| {
-            c2cnet::Error::Config(format!("run {:?} needs at least one seed", spec.id))
-        })?;
         Ok(Record {
             spec: spec.clone(),
-            model,
+            model: model.expect("an experiment with a run without seeds is refused"),
             found: all,
             data: tested,
             samples,

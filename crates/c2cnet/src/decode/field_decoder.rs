@@ -195,22 +195,20 @@ impl FieldDecoder {
                 .collect();
             let ridge = choose(&EncoderSpec::default(), &groups)
                 .unwrap_or(Regularisation::Ridge { lambda: 1e-10 });
-            let fits = (0..samples.len())
-                .into_par_iter()
-                .map(|k| {
-                    let (design, values) = local(k).map_err(|e| locate(k, e))?;
-                    let c = encode_sample(design.as_ref(), &values, ridge)?;
-                    let column = Mat::from_fn(c.len(), 1, |i, _| c[i]);
-                    let fitted = linalg::mul_seq(design.as_ref(), column.as_ref());
-                    let off = fitted
-                        .col(0)
-                        .iter()
-                        .zip(&values)
-                        .map(|(a, b)| (a - b).powi(2))
-                        .sum();
-                    Ok((c, off, values.iter().map(|v| v * v).sum()))
-                })
-                .collect::<Result<Vec<(Vec<f64>, f64, f64)>>>()?;
+            let fit = |k: usize| -> Result<(Vec<f64>, f64, f64)> {
+                let (design, values) = local(k).map_err(|e| locate(k, e))?;
+                let c = encode_sample(design.as_ref(), &values, ridge)?;
+                let column = Mat::from_fn(c.len(), 1, |i, _| c[i]);
+                let fitted = linalg::mul_seq(design.as_ref(), column.as_ref());
+                let off = fitted
+                    .col(0)
+                    .iter()
+                    .zip(&values)
+                    .map(|(a, b)| (a - b).powi(2))
+                    .sum();
+                Ok((c, off, values.iter().map(|v| v * v).sum()))
+            };
+            let fits = in_order((0..samples.len()).into_par_iter().map(fit))?;
             targets.push(Targets {
                 coordinates: Mat::from_fn(rank, samples.len(), |i, k| fits[k].0[i]),
                 outside_squared: fits.iter().map(|f| f.1).collect(),

@@ -51,7 +51,7 @@ pub fn training(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[&Record]) -
         };
         let history = &training.history;
         let name = match mixed {
-            true => format!("{} ({})", record.spec.label, record.spec.column.name()),
+            true => record.spec.name(),
             false => record.spec.label.clone(),
         };
         series.push(Series::new(
