@@ -3,8 +3,8 @@
 use crate::contour::{Segment, zero_contour};
 use crate::figure::{ColourScale, Figure, Panel, Series};
 use crate::output::error as number;
+use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, Field, Points};
-use c2cnet::operator::C2CNet;
 use c2cnet::{Error, Result};
 
 /// One sample of one component of the first output.

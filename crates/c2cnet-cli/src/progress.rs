@@ -1,8 +1,8 @@
 //! What is going on, for someone who waits at a terminal.
 
 use crate::interrupt;
-use c2cnet::map::mlp::{self, TrainingObserver};
-use c2cnet::operator::Observer;
+use c2cnet::Observer;
+use c2cnet::observe::{self, Event};
 use c2cnet_problems::Watcher;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
@@ -52,27 +52,38 @@ impl Progress {
 }
 
 impl Observer for Progress {
-    fn step(&self, text: &str) {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Begin(step) => match step.seconds() {
+                Some(seconds) => self.step(format!("{step}, about {seconds:.0} s")),
+                None => self.step(step.to_string()),
+            },
+            Event::Training(now) => self.training(now),
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+impl Progress {
+    /// A step begins.
+    pub fn step(&self, text: impl Into<String>) {
         if self.0.length().is_some() {
             self.look(SPINNER);
             self.0.unset_length();
         }
-        self.0.set_message(text.to_string());
+        self.0.set_message(text.into());
     }
-}
 
-impl TrainingObserver for Progress {
-    fn progress(&self, now: &mlp::Progress<'_>) {
+    fn training(&self, now: &observe::Progress<'_>) {
         let mut text = format!("loss {:.2e}", now.loss);
         if let Some(v) = now.metric.and_then(|m| m.validation_rl2e) {
             text += &format!(" held out {v:.2e}");
         }
         self.0.set_prefix(format!("{text} rate {:.1e}", now.rate));
         self.count(TRAINING, now.step, now.steps);
-    }
-
-    fn cancelled(&self) -> bool {
-        interrupt::requested()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings from a TOML file and from `key=value` pairs, as one table.
 
 use anyhow::Context;
-use c2cnet::operator::FitConfig;
+use c2cnet::FitConfig;
 use c2cnet::{Error, Result};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};

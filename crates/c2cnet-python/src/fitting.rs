@@ -5,7 +5,7 @@ use crate::dataset::from_arrays;
 use crate::errors::exception;
 use crate::model::Model;
 use crate::watch::watched;
-use c2cnet::operator::FitConfig;
+use c2cnet::FitConfig;
 use c2cnet::{Error, Result};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -25,10 +25,13 @@ pub fn fit(
     let config = settings(config).map_err(exception)?;
     let data = from_arrays(py, &inputs, &outputs, triangles)?;
     let (model, report) = watched(py, listener.as_ref(), move |watch| {
-        c2cnet::operator::fit(&data, &config, watch)
+        c2cnet::fit(&data, &config, watch)
     })?;
     let mut object = json!(report);
     object["validation"]["relative"] = json!(report.validation.relative);
+    let sentences: Vec<String> = report.choices.iter().map(ToString::to_string).collect();
+    object["decisions"] = object["choices"].take();
+    object["choices"] = json!(sentences);
     Ok((Model::from(model), object.to_string()))
 }
 

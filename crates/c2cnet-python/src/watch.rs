@@ -2,8 +2,8 @@
 
 use crate::errors::{C2CError, exception};
 use crate::pool;
-use c2cnet::map::mlp::{Progress, TrainingObserver};
-use c2cnet::operator::Observer;
+use c2cnet::Observer;
+use c2cnet::observe::Event as FitEvent;
 use c2cnet_problems::Watcher;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -30,21 +30,20 @@ pub struct Watch {
     stop: Arc<AtomicBool>,
 }
 
-impl TrainingObserver for Watch {
-    fn progress(&self, progress: &Progress<'_>) {
-        if let (Some(metric), true) = (progress.metric, progress.recorded) {
-            (self.tell)(json!({ "metric": metric, "steps": progress.steps }));
+impl Observer for Watch {
+    fn event(&self, event: &FitEvent<'_>) {
+        match event {
+            FitEvent::Begin(step) => (self.tell)(json!({ "step": step.to_string() })),
+            FitEvent::Training(progress) => {
+                if let (Some(metric), true) = (progress.metric, progress.recorded) {
+                    (self.tell)(json!({ "metric": metric, "steps": progress.steps }));
+                }
+            }
         }
     }
 
     fn cancelled(&self) -> bool {
         self.stop.load(Relaxed)
-    }
-}
-
-impl Observer for Watch {
-    fn step(&self, text: &str) {
-        (self.tell)(json!({ "step": text }));
     }
 }
 

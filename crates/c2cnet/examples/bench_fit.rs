@@ -3,8 +3,8 @@
 
 use c2cnet::data::Dataset;
 use c2cnet::data::npz::write_npz;
-use c2cnet::operator::{FitConfig, Silent, fit};
 use c2cnet::{Error, Result};
+use c2cnet::{FitConfig, Silent, fit};
 use std::path::Path;
 use std::time::Instant;
 

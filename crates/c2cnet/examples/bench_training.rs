@@ -7,9 +7,8 @@ use c2cnet::Result;
 use c2cnet::basis::{BasisSpec, BuildContext, RandomFeaturesSpec};
 use c2cnet::data::{Bounds, Points};
 use c2cnet::decode::Targets;
-use c2cnet::map::mlp::{
-    MlpMap, MlpSpec, Progress, Recipe, TrainingData, TrainingObserver, Unwatched,
-};
+use c2cnet::map::mlp::{MlpMap, MlpSpec, Recipe, TrainingData};
+use c2cnet::observe::{Event, Observer, Silent};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rand::{RngExt, SeedableRng};
@@ -89,8 +88,11 @@ fn least(moments: &[Moment], together: usize) -> (f64, f64) {
 /// Looks at the clocks whenever something is recorded.
 struct Stopwatch(Mutex<Vec<Moment>>);
 
-impl TrainingObserver for Stopwatch {
-    fn progress(&self, progress: &Progress<'_>) {
+impl Observer for Stopwatch {
+    fn event(&self, event: &Event<'_>) {
+        let Event::Training(progress) = event else {
+            return;
+        };
         if progress.recorded {
             self.0.lock().expect("one thread").push(Moment::now());
         }
@@ -118,7 +120,7 @@ fn train(
     rank: Option<usize>,
     shards: usize,
     steps: usize,
-    observer: &dyn TrainingObserver,
+    observer: &dyn Observer,
 ) -> Result<MlpMap> {
     let outputs = widths[widths.len() - 1];
     let rows = rank.unwrap_or(outputs);
@@ -213,14 +215,7 @@ fn products(widths: &[usize], samples: usize, shards: usize, steps: usize) -> (f
 /// One field at 141 x 141 points from one sample's coefficients: network, then 2,048 windowed
 /// random features that were evaluated before.
 fn predict(shards: usize) -> Result<(f64, f64)> {
-    let map = train(
-        &[512, 180, 180, 2048],
-        64,
-        Some(2048),
-        shards,
-        1,
-        &Unwatched,
-    )?;
+    let map = train(&[512, 180, 180, 2048], 64, Some(2048), shards, 1, &Silent)?;
     let basis = BasisSpec::RandomFeatures(RandomFeaturesSpec {
         functions: 2048,
         partitions: vec![8; 2],

@@ -16,7 +16,7 @@
 //! * [`encode`]: coefficients by regularised least squares, and what they cost in stability.
 //! * [`map`]: from input coefficients to output coordinates: linear, kernel, neural.
 //! * [`decode`]: evaluation anywhere, orthonormal coordinates, the smallest error a basis allows.
-//! * [`operator`]: all of it as one model: [`operator::fit`], [`operator::C2CNet`].
+//! * [`operator`]: all of it as one model: [`fit`], [`C2CNet`].
 //! * [`diagnose`]: what bases can and cannot do for a data set.
 //! * [`metrics`]: errors as the paper defines them.
 //!
@@ -26,7 +26,7 @@
 //!
 //! ```
 //! use c2cnet::data::{Dataset, Field, Points};
-//! use c2cnet::operator::{FitConfig, Silent, fit};
+//! use c2cnet::{FitConfig, Silent, fit};
 //! use faer::Mat;
 //!
 //! let x = Points::linspace(0.0, 1.0, 50);
@@ -77,16 +77,29 @@
 #![warn(missing_docs)]
 
 pub mod basis;
+mod choose;
 pub mod data;
 pub mod decode;
 pub mod diagnose;
 pub mod domain;
 pub mod encode;
 mod error;
+mod fit;
 pub mod linalg;
 pub mod map;
 pub mod metrics;
 pub mod model_file;
+pub mod observe;
 pub mod operator;
+pub mod plan;
+pub mod report;
+pub mod settings;
+mod train;
 
 pub use error::{Error, Result};
+pub use observe::{Observer, Silent};
+pub use operator::C2CNet;
+pub use plan::Plan;
+pub use report::FitReport;
+pub use settings::FitConfig;
+pub use train::{fit, fit_plan, plan};

@@ -3,8 +3,8 @@
 mod toy;
 
 use c2cnet::Error;
-use c2cnet::map::mlp::TrainingObserver;
-use c2cnet::operator::{Observer, fit};
+use c2cnet::observe::Event;
+use c2cnet::{Observer, fit};
 use serde_json::json;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -19,17 +19,17 @@ struct StopsAt {
     steps: Mutex<Vec<String>>,
 }
 
-impl TrainingObserver for StopsAt {
+impl Observer for StopsAt {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Begin(step) = event {
+            *self.step.lock().unwrap() = step.to_string();
+        }
+    }
+
     fn cancelled(&self) -> bool {
         let step = self.step.lock().unwrap().clone();
         self.steps.lock().unwrap().push(step);
         self.asked.fetch_add(1, Relaxed) >= self.at
-    }
-}
-
-impl Observer for StopsAt {
-    fn step(&self, text: &str) {
-        *self.step.lock().unwrap() = text.into();
     }
 }
 

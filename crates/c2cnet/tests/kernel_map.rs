@@ -2,10 +2,10 @@
 
 mod toy;
 
+use c2cnet::Silent;
 use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::decode::Targets;
 use c2cnet::linalg;
-use c2cnet::map::mlp::Unwatched;
 use c2cnet::map::{CoefficientMap, KernelChoice, KernelMap, KernelSpec, LinearMap, Split, search};
 use c2cnet::model_file::Archive;
 use faer::Mat;
@@ -124,7 +124,7 @@ fn chosen(a: &Mat<f64>, truth: &Targets, spec: &KernelSpec) -> KernelChoice {
     )
     .unwrap();
     let split = Split { train, validation };
-    search(a.as_ref(), truth, &linear, &split, spec, 0, &Unwatched).unwrap()
+    search(a.as_ref(), truth, &linear, &split, spec, 0, &Silent).unwrap()
 }
 
 #[test]
@@ -191,7 +191,8 @@ fn average_gradients_beat_the_first_pass_where_directions_are_irrelevant() {
     // The features learned on all samples are as good for new ones.
     let linear = LinearMap::fit(a.as_ref(), &truth).unwrap();
     let features = choice
-        .relearn(a.as_ref(), &truth, &linear, 0, &Unwatched)
+        .settings
+        .learn_features(a.as_ref(), &truth, &linear, 0, &Silent)
         .unwrap();
     let settings = choice.settings.clone();
     let map = KernelMap::fit(a.as_ref(), &truth, features, settings, 0).unwrap();

@@ -2,8 +2,8 @@
 
 mod toy;
 
+use c2cnet::C2CNet;
 use c2cnet::data::{Bounds, Dataset, Field, Points};
-use c2cnet::operator::C2CNet;
 use faer::Mat;
 use serde_json::{Value, json};
 use toy::{fitted, line_data, plane_data, scattered_data};

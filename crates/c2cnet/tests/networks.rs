@@ -2,7 +2,7 @@
 
 mod toy;
 
-use c2cnet::operator::{C2CNet, Silent, fit};
+use c2cnet::{C2CNet, Silent, fit};
 use serde_json::{Value, json};
 use toy::{config, fitted, line_data, plane_data, scattered_data};
 

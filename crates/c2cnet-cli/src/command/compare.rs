@@ -9,8 +9,9 @@ use crate::reproduce::cpu;
 use crate::run_files::Peer as PeerResult;
 use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
-use c2cnet::operator::{FitConfig, MapKind, Observer, fit};
+use c2cnet::settings::MapKind;
 use c2cnet::{Error, Result};
+use c2cnet::{FitConfig, fit};
 use clap::ValueEnum;
 use peers::{Environment, Peer, Training};
 use serde_json::{Value, json};
@@ -173,7 +174,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let Some(environment) = &environment else {
             break;
         };
-        progress.step(&format!(
+        progress.step(format!(
             "training {} for {}",
             name(*peer),
             counted(args.budget.round() as usize, "second")

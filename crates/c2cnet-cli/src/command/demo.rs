@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{interrupt, output_path};
 use c2cnet::data::{Dataset, Field, Observations, Points};
 use c2cnet::metrics::relative;
-use c2cnet::operator::{C2CNet, FitConfig, fit};
+use c2cnet::{C2CNet, FitConfig, fit};
 use c2cnet::{Error, Result};
 use c2cnet_problems::{Darcy1d, Problem, problems};
 use faer::Mat;

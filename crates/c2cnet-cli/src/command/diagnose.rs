@@ -9,7 +9,7 @@ use crate::settings::FitFlags;
 use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
-use c2cnet::operator::{Observer, fit};
+use c2cnet::fit;
 use inline::inline;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -134,18 +134,15 @@ fn say_floors(floors: &Floors) -> c2cnet::Result<()> {
     say(
         "  floors, the smallest relative errors that bases allow, at fitted and at withheld points:",
     )?;
-    let mut table = Table::with_header(["basis", "functions", "rank", "floor", "withheld", ""]);
-    let best = floors.recommended();
+    let mut table = Table::with_header(["basis", "functions", "floor", "withheld", ""]);
     for (k, floor) in floors.all.iter().enumerate() {
-        let mark = if best == Some(k) {
-            "<- recommended"
-        } else {
-            ""
+        let mark = match floors.recommended == k {
+            true => "<- recommended",
+            false => "",
         };
         table.row([
             floor.family.clone(),
             floor.functions.to_string(),
-            floor.rank.to_string(),
             error(floor.fitted),
             floor.withheld.map_or("-".into(), error),
             mark.to_string(),
@@ -161,9 +158,7 @@ fn say_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cne
         say_encoding_advice(sweep)?;
     }
     for floors in floors {
-        let Some(best) = floors.recommended().map(|k| &floors.all[k]) else {
-            continue;
-        };
+        let best = &floors.all[floors.recommended];
         say(format_args!(
             "  {}: {} with {} functions{}: no prediction can be better than {} ({} between the \
              fitted points).",

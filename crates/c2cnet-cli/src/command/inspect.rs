@@ -4,8 +4,8 @@ mod data;
 mod model;
 
 use crate::output::{self, Table, say};
+use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, npz};
-use c2cnet::operator::C2CNet;
 use c2cnet::{Error, Result};
 use serde_json::json;
 use std::fs::File;

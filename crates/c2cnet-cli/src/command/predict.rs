@@ -3,9 +3,9 @@
 use crate::output::{self, counted, say};
 use crate::progress::Progress;
 use crate::{interrupt, output_path};
+use c2cnet::C2CNet;
 use c2cnet::data::npz::write_npz;
 use c2cnet::data::{Dataset, Points, read_output_points, read_points};
-use c2cnet::operator::C2CNet;
 use c2cnet::{Error, Result};
 use faer::Mat;
 use serde_json::json;

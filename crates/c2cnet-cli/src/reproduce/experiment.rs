@@ -2,7 +2,7 @@
 
 use super::derive::Reshape;
 use crate::run_files::Axis;
-use c2cnet::operator::FitConfig;
+use c2cnet::FitConfig;
 use c2cnet::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use super::found::Found;
 use crate::run_files::{self, Experiment, Files, Hardware, Picture, RunInfo};
 use crate::{interrupt, output_path};
-use c2cnet::operator::C2CNet;
+use c2cnet::C2CNet;
 use c2cnet::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,7 +1,8 @@
 //! What a fit found. It is kept beside the model, so that an experiment that was interrupted, or whose file has
 //! changed, does only the fits that it has not done.
 
-use c2cnet::operator::{EvaluationReport, FitReport};
+use c2cnet::FitReport;
+use c2cnet::operator::EvaluationReport;
 use serde::{Deserialize, Serialize};
 
 /// All that the fit of a run with one seed found, but for the model.

@@ -290,7 +290,7 @@ fn apply_quick(table: &mut Table, quick: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use c2cnet::operator::MapKind;
+    use c2cnet::settings::MapKind;
 
     const ALL: [Column; 3] = [Column::Paper, Column::Fast, Column::Auto];
 

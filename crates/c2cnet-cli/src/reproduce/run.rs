@@ -12,7 +12,8 @@ use crate::run_files::Findings;
 use c2cnet::Result;
 use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
-use c2cnet::operator::{C2CNet, EvaluationReport, FitConfig, FitReport, fit};
+use c2cnet::operator::EvaluationReport;
+use c2cnet::{C2CNet, FitConfig, FitReport, fit};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -8,7 +8,7 @@ use crate::run_files::{Axis, Column, Curve, Kind, Series, Table};
 use crate::settings::merge;
 use c2cnet::data::Dataset;
 use c2cnet::encode::{Encoder, Spectrum};
-use c2cnet::operator::{C2CNet, FitConfig};
+use c2cnet::{C2CNet, FitConfig};
 use c2cnet::{Error, Result};
 use serde_json::{Map, json};
 use toml::Value;

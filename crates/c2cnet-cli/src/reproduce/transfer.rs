@@ -6,9 +6,9 @@ use super::figures::draw_curve;
 use super::run::Bench;
 use crate::output::{error, say};
 use crate::run_files::{Axis, Check, Column, Curve, Kind, Series, Table};
+use c2cnet::C2CNet;
 use c2cnet::Result;
 use c2cnet::data::Dataset;
-use c2cnet::operator::C2CNet;
 use serde_json::{Map, json};
 use std::sync::Arc;
 

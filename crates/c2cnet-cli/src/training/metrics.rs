@@ -1,6 +1,6 @@
 //! The course of training as a file: one JSON object a line, one line a record.
 
-use c2cnet::map::mlp::Metric;
+use c2cnet::observe::Metric;
 use c2cnet::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;

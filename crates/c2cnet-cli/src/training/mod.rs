@@ -8,9 +8,9 @@ pub use curve::figure;
 pub use metrics::{MetricsFile, read as read_metrics};
 
 use crate::progress::Progress;
-use c2cnet::map::mlp::{self, Metric, TrainingObserver};
+use c2cnet::Observer;
 use c2cnet::model_file::Archive;
-use c2cnet::operator::Observer;
+use c2cnet::observe::{Event, Metric};
 use c2cnet::{Error, Result};
 use checkpoints::Checkpoints;
 use metrics::Record;
@@ -101,7 +101,7 @@ impl Training {
 
     fn record<'a>(&self, metrics: impl IntoIterator<Item = &'a Metric>) {
         let mut now = self.now();
-        let name = title(&now.step).to_string();
+        let name = now.step.clone();
         for metric in metrics {
             let record = Record {
                 training: now.begun,
@@ -155,28 +155,18 @@ impl Training {
     }
 }
 
-/// What the fit is doing, without the guess how long it will take.
-fn title(step: &str) -> &str {
-    step.split(", about ").next().unwrap_or(step)
-}
-
 impl Observer for Training {
-    fn step(&self, text: &str) {
-        self.now().step = text.to_string();
-        self.progress.step(text);
-    }
-}
-
-impl TrainingObserver for Training {
-    fn progress(&self, progress: &mlp::Progress<'_>) {
-        TrainingObserver::progress(&self.progress, progress);
-        if progress.recorded {
-            self.record(progress.metric);
+    fn event(&self, event: &Event<'_>) {
+        self.progress.event(event);
+        match event {
+            Event::Begin(step) => self.now().step = step.to_string(),
+            Event::Training(progress) if progress.recorded => self.record(progress.metric),
+            Event::Training(_) => {}
         }
     }
 
     fn cancelled(&self) -> bool {
-        TrainingObserver::cancelled(&self.progress)
+        Observer::cancelled(&self.progress)
     }
 
     fn checkpoint_every(&self) -> Option<Duration> {
@@ -200,7 +190,7 @@ impl TrainingObserver for Training {
         let (name, first) = {
             let mut now = self.now();
             now.begun += 1;
-            (title(&now.step).to_string(), now.begun == 1)
+            (now.step.clone(), now.begun == 1)
         };
         let last = self.last(mark, &name, first);
         if let Some(archive) = &last {

@@ -1,18 +1,17 @@
 //! The smallest error that bases of several families and sizes allow for an output.
 
-use crate::basis::{
-    BasisSpec, BuildContext, FieldBasis, FiniteElementsSpec, FourierKind, FourierSpec,
-    PolynomialSpec, RandomFeaturesSpec,
-};
+use crate::Result;
+use crate::basis::{BasisSpec, FieldBasis};
+use crate::choose::{OutputRanking, rank_output};
 use crate::data::{Field, Observations};
 use crate::decode::{Evaluation, FieldDecoder};
+use crate::fit::Context;
 use crate::metrics::{mean, relative};
-use crate::operator::{FitConfig, Observer};
-use crate::{Error, Result};
+use crate::settings::FitConfig;
 use faer::Mat;
 use serde_json::{Value, json};
 
-/// All bases compared for one output.
+/// All bases compared for one output, by the ranking that a fit uses.
 #[derive(Debug)]
 pub struct Floors {
     /// The output's name.
@@ -23,8 +22,10 @@ pub struct Floors {
     pub components: usize,
     /// The basis in use, in words.
     pub in_use: String,
-    /// One entry a basis.
+    /// One entry per basis; the last is the one in use.
     pub all: Vec<Floor>,
+    /// The entry that a fit would take.
+    pub recommended: usize,
 }
 
 /// One basis.
@@ -36,8 +37,6 @@ pub struct Floor {
     pub spec: Option<BasisSpec>,
     /// Of all components together.
     pub functions: usize,
-    /// How many coordinates are kept.
-    pub rank: usize,
     /// At the fitted points.
     pub fitted: f64,
     /// At points kept out of the fit; unknown where samples have points of their own.
@@ -47,30 +46,7 @@ pub struct Floor {
 /// What the basis in use is called among the families.
 pub const IN_USE: &str = "in use";
 
-/// A smaller basis whose error is within this factor of the best is to be preferred.
-const NEAR: f64 = 1.5;
-
-impl Floor {
-    /// What the basis is judged by: a small error at fitted points alone may be an interpolation
-    /// that swings between them.
-    fn judged(&self) -> f64 {
-        self.withheld.unwrap_or(0.0).max(self.fitted)
-    }
-}
-
 impl Floors {
-    /// The smallest basis that is about as good as the best.
-    pub fn recommended(&self) -> Option<usize> {
-        let best = self
-            .all
-            .iter()
-            .map(Floor::judged)
-            .fold(f64::INFINITY, f64::min);
-        (0..self.all.len())
-            .filter(|&k| self.all[k].judged() <= NEAR * best)
-            .min_by_key(|&k| self.all[k].functions)
-    }
-
     /// The comparison as JSON.
     pub fn object(&self) -> Value {
         let one = |f: &Floor| {
@@ -78,7 +54,6 @@ impl Floors {
                 "family": f.family,
                 "basis": f.spec,
                 "functions": f.functions,
-                "rank": f.rank,
                 "floor": f.fitted,
                 "withheld_floor": f.withheld,
             })
@@ -87,131 +62,71 @@ impl Floors {
             "output": self.label,
             "in_use": self.in_use,
             "floors": self.all.iter().map(one).collect::<Vec<_>>(),
-            "recommended": self.recommended().map(|k| one(&self.all[k])),
+            "recommended": one(&self.all[self.recommended]),
         })
     }
 }
 
-/// Compares families and sizes, and the basis in use, for `field`.
+/// Compares families and sizes, and the basis in use, for the output `name`.
 ///
 /// # Errors
-/// If the work is interrupted or the basis in use fails; others that fail are left out.
+/// If the work is interrupted, no basis can be fitted, or the basis in use fails.
 pub(super) fn compare(
     name: &str,
     field: &Field,
     in_use: &FieldDecoder,
+    context: &Context<'_>,
     config: &FitConfig,
-    observer: &dyn Observer,
 ) -> Result<Floors> {
-    let cut = config.output_named(name).cut;
-    let measure = |basis: FieldBasis, family: String, spec: Option<BasisSpec>| {
-        let functions = basis.len();
-        let (decoder, targets) =
-            FieldDecoder::fit(basis, field, config.withhold, cut, config.seed)?;
-        Ok::<Floor, Error>(Floor {
-            family,
-            functions,
-            rank: decoder.rank(),
-            fitted: targets.floor(),
-            withheld: withheld_floor(&decoder, field)?,
-            spec,
+    let OutputRanking { ranked, chosen } = rank_output(context, config, name)?;
+    let shared = field.shared_points().is_some();
+    let mut all: Vec<Floor> = ranked
+        .into_iter()
+        .map(|r| Floor {
+            family: r.family_name(),
+            functions: r.functions * field.components(),
+            fitted: r.fitted,
+            withheld: shared.then_some(r.error),
+            spec: Some(r.spec),
         })
-    };
-    let mut all = Vec::new();
-    for (family, spec) in candidates(field, config.search.max_functions) {
-        if observer.cancelled() {
-            return Err(Error::Interrupted);
-        }
-        observer.step(&format!("the floor of {family}"));
-        let basis = build(&spec, name, field, config);
-        let floor = basis.and_then(|basis| measure(basis, family.to_string(), Some(spec)));
-        // A family that does not suit the points is no candidate.
-        all.extend(floor.ok());
-    }
-    all.push(measure(in_use.basis().clone(), IN_USE.to_string(), None)?);
+        .collect();
+    all.push(measure(
+        in_use.basis().clone(),
+        field,
+        context,
+        config,
+        name,
+    )?);
     Ok(Floors {
         name: name.to_string(),
         components: field.components(),
         label: format!("output {name}").trim_end().to_string(),
         in_use: in_use.basis().describe(),
         all,
+        recommended: chosen,
     })
 }
 
-/// Families by sizes that double, up to half as many functions as points.
-fn candidates(field: &Field, max_functions: usize) -> Vec<(&'static str, BasisSpec)> {
-    let d = field.dim();
-    let points = (0..field.samples()).map(|k| field.points_of(k).len()).min();
-    let most = max_functions.min(points.unwrap_or(0) / 2);
-    let sizes: Vec<usize> = (3..)
-        .map(|k| 1usize << k)
-        .take_while(|&m| m <= most)
-        .collect();
-    let fourier = |kind: FourierKind, m: usize| {
-        BasisSpec::Fourier(FourierSpec {
-            kind,
-            functions: Some(m),
-            modes: None,
-        })
-    };
-    let mut all = Vec::new();
-    for &m in &sizes {
-        // About 16 functions a patch on an interval, 32 elsewhere.
-        let patches = if d == 1 {
-            m / 16
-        } else {
-            (m as f64 / 32.0).powf(1.0 / d as f64).floor() as usize
-        };
-        all.push((
-            "random features",
-            BasisSpec::RandomFeatures(RandomFeaturesSpec {
-                functions: m,
-                partitions: vec![patches.max(1); d],
-                scale: 3.0,
-                activation: Default::default(),
-                coordinates: Default::default(),
-                seed: 0,
-            }),
-        ));
-    }
-    for (label, kind) in [
-        ("Fourier, periodic", FourierKind::Periodic),
-        ("Fourier, sine", FourierKind::Sine),
-        ("Fourier, cosine", FourierKind::Cosine),
-    ] {
-        all.extend(sizes.iter().map(|&m| (label, fourier(kind, m))));
-    }
-    for &m in &sizes {
-        let spec = PolynomialSpec {
-            functions: Some(m),
-            ..Default::default()
-        };
-        all.push(("polynomials", BasisSpec::Polynomial(spec)));
-    }
-    if d <= 2 {
-        for &m in &sizes {
-            let spec = FiniteElementsSpec {
-                degree: Default::default(),
-                functions: Some(m),
-                size: None,
-                mesh: Default::default(),
-                boundary: Default::default(),
-                slack: 0.0,
-            };
-            all.push(("finite elements", BasisSpec::FiniteElements(spec)));
-        }
-    }
-    all
-}
-
-fn build(spec: &BasisSpec, name: &str, field: &Field, config: &FitConfig) -> Result<FieldBasis> {
-    let points = field.bounding_box();
-    let domain = config.output_named(name).domain.as_ref().unwrap_or(&points);
-    let one = spec.build(BuildContext {
-        points: field.shared_points(),
-        ..BuildContext::on(domain)
-    })?;
-    FieldBasis::separate(vec![one; field.components()])
+/// The floor of the basis in use.
+fn measure(
+    basis: FieldBasis,
+    field: &Field,
+    context: &Context<'_>,
+    config: &FitConfig,
+    name: &str,
+) -> Result<Floor> {
+    let functions = basis.len();
+    let cut = config.output_named(name).cut;
+    let protocol = &context.protocol;
+    let (decoder, targets) =
+        FieldDecoder::fit(basis, field, protocol.withhold, cut, protocol.seed)?;
+    Ok(Floor {
+        family: IN_USE.to_string(),
+        spec: None,
+        functions,
+        fitted: targets.floor(),
+        withheld: withheld_floor(&decoder, field)?,
+    })
 }
 
 /// The mean relative error at withheld points of the best approximation at the fitted ones.
@@ -230,38 +145,4 @@ fn withheld_floor(decoder: &FieldDecoder, field: &Field) -> Result<Option<f64>> 
         }
         _ => None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn floor(functions: usize, fitted: f64, withheld: Option<f64>) -> Floor {
-        Floor {
-            family: String::new(),
-            spec: None,
-            functions,
-            rank: functions,
-            fitted,
-            withheld,
-        }
-    }
-
-    #[test]
-    fn the_smallest_of_the_good_is_recommended() {
-        let floors = Floors {
-            name: String::new(),
-            components: 1,
-            label: String::new(),
-            in_use: String::new(),
-            all: vec![
-                floor(16, 1e-2, Some(1e-2)),
-                floor(64, 1.2e-5, Some(1.3e-5)),
-                floor(256, 1e-5, Some(1e-5)),
-                // Interpolates, and swings in between.
-                floor(32, 1e-9, Some(1.0)),
-            ],
-        };
-        assert_eq!(floors.recommended(), Some(1));
-    }
 }

@@ -7,7 +7,10 @@ pub use floor::{Floor, Floors, IN_USE};
 pub use sweep::{Row, Sweep};
 
 use crate::data::{Dataset, Field};
-use crate::operator::{C2CNet, FitConfig, Observer};
+use crate::fit::Context;
+use crate::observe::{Event, Observer, Step};
+use crate::operator::C2CNet;
+use crate::settings::FitConfig;
 use crate::{Error, Result};
 
 /// For each input what its encoder loses and amplifies against the strength of regularisation.
@@ -22,7 +25,7 @@ pub fn sweeps(
 ) -> Result<Vec<Sweep>> {
     let mut sweeps = Vec::new();
     for (name, encoder) in model.inputs() {
-        observer.step("diagnosing the encoder");
+        observer.event(&Event::Begin(&Step::DiagnoseEncoder));
         let field = named(&data.inputs, name, "input")?;
         let spec = config.input_named(name).encoder.unwrap_or_default();
         sweeps.extend(sweep::sweep(name, encoder, spec, field)?);
@@ -40,12 +43,14 @@ pub fn floors(
     config: &FitConfig,
     observer: &dyn Observer,
 ) -> Result<Vec<Floors>> {
+    observer.event(&Event::Begin(&Step::CompareFloors));
+    let context = Context::new(data, config.protocol(), observer);
     model
         .outputs()
         .iter()
         .map(|(name, decoder)| {
             let field = named(&data.outputs, name, "output")?;
-            floor::compare(name, field, decoder, config, observer)
+            floor::compare(name, field, decoder, &context, config)
         })
         .collect()
 }

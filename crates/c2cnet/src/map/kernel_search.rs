@@ -4,10 +4,10 @@ use super::kernel::{Features, KernelSettings, PassSettings, Relevance};
 use super::kernel_function::{
     KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
-use super::mlp::TrainingObserver;
 use super::{KernelSpec, LinearMap, agop};
 use crate::decode::Targets;
 use crate::metrics::mean;
+use crate::observe::{Observer, check_cancelled};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ pub fn search(
     split: &Split,
     spec: &KernelSpec,
     seed: u64,
-    observer: &dyn TrainingObserver,
+    observer: &dyn Observer,
 ) -> Result<KernelChoice> {
     spec.check()?;
     let max_centres = spec.centres(coefficients.ncols());
@@ -163,30 +163,45 @@ pub fn search(
     })
 }
 
-impl KernelChoice {
-    /// The same features learned again on all samples.
+impl KernelSettings {
+    /// Checks what a plan may say.
     ///
     /// # Errors
-    /// If a kernel matrix that factored on fewer samples does not factor on all, or the observer asks to stop.
-    pub fn relearn(
+    /// Naming the setting and its value.
+    pub(crate) fn check(&self) -> Result<()> {
+        let passes = self.passes.iter();
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        let fine = passes
+            .clone()
+            .all(|p| positive(p.length) && positive(p.nugget));
+        if self.passes.is_empty() || !fine || self.max_centres < 2 {
+            return Err(Error::Config(format!(
+                "plan: a kernel map needs passes with positive length and nugget, and at least 2 centres; \
+                 found {self:?}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The features of these settings, learned on the given samples; `linear` is their linear map.
+    ///
+    /// # Errors
+    /// If a kernel matrix does not factor on these samples, or the observer asks to stop.
+    pub fn learn_features(
         &self,
         coefficients: MatRef<'_, f64>,
         targets: &Targets,
         linear: &LinearMap,
         seed: u64,
-        observer: &dyn TrainingObserver,
+        observer: &dyn Observer,
     ) -> Result<Features> {
         let mut c = targets.coordinates.clone();
         let mean = linalg::column_mean(c.as_ref());
         linalg::subtract_from_columns(&mut c, &mean);
-        let (_, reweighting) = self
-            .settings
-            .passes
-            .split_last()
-            .expect("at least one pass");
+        let reweighting = self.passes.len().saturating_sub(1);
         let relevance = Relevance::new(linear, coefficients)?;
-        let mut features = relevance.features(coefficients, self.settings.exponent);
-        for pass in reweighting {
+        let mut features = relevance.features(coefficients, self.exponent);
+        for pass in &self.passes[..reweighting] {
             check_cancelled(observer)?;
             features = agop::reweight(&features, coefficients, c.as_ref(), *pass, seed)?;
         }
@@ -260,7 +275,7 @@ struct Judge<'a> {
     fine: Fold<'a>,
     coarse: Option<Fold<'a>>,
     spec: &'a KernelSpec,
-    observer: &'a dyn TrainingObserver,
+    observer: &'a dyn Observer,
 }
 
 impl Judge<'_> {
@@ -394,11 +409,4 @@ impl Judge<'_> {
         }
         Ok(error.is_finite().then(|| (at(position), error)))
     }
-}
-
-fn check_cancelled(observer: &dyn TrainingObserver) -> Result<()> {
-    if observer.cancelled() {
-        return Err(Error::Interrupted);
-    }
-    Ok(())
 }

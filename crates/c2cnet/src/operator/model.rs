@@ -14,16 +14,37 @@ use std::path::Path;
 /// A solution operator: encode inputs, map coefficients, decode outputs anywhere.
 #[derive(Debug)]
 pub struct C2CNet {
-    pub(super) inputs: Vec<(String, FieldEncoder)>,
-    pub(super) outputs: Vec<(String, FieldDecoder)>,
-    pub(super) map: Box<dyn CoefficientMap>,
+    inputs: Vec<(String, FieldEncoder)>,
+    outputs: Vec<(String, FieldDecoder)>,
+    map: Box<dyn CoefficientMap>,
     /// Beside the chosen map, because an error is judged by what a linear map reaches.
-    pub(super) linear: LinearMap,
+    linear: LinearMap,
     /// Settings, data fingerprint, errors at the end of training: for people.
-    pub(super) info: serde_json::Value,
+    info: serde_json::Value,
 }
 
 impl C2CNet {
+    pub(crate) fn new(
+        inputs: Vec<(String, FieldEncoder)>,
+        outputs: Vec<(String, FieldDecoder)>,
+        map: Box<dyn CoefficientMap>,
+        linear: LinearMap,
+    ) -> Self {
+        C2CNet {
+            inputs,
+            outputs,
+            map,
+            linear,
+            info: serde_json::Value::Null,
+        }
+    }
+
+    /// Attaches what people may want to know about the fit.
+    pub(crate) fn with_info(mut self, info: serde_json::Value) -> Self {
+        self.info = info;
+        self
+    }
+
     /// The fitted encoders by input name.
     pub fn inputs(&self) -> &[(String, FieldEncoder)] {
         &self.inputs
@@ -241,7 +262,7 @@ impl C2CNet {
 }
 
 /// Concatenated coefficients of fields matched by name.
-pub(super) fn encode_fields(
+fn encode_fields(
     encoders: &[(String, FieldEncoder)],
     fields: &[(String, Field)],
 ) -> Result<Mat<f64>> {
@@ -262,7 +283,7 @@ pub(super) fn encode_fields(
 }
 
 /// Matrices below each other.
-pub(super) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
+pub(crate) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
     let rows = parts.iter().map(Mat::nrows).sum();
     let mut out = Mat::zeros(rows, parts[0].ncols());
     let mut start = 0;
@@ -276,11 +297,7 @@ pub(super) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
 }
 
 /// The field called `name`.
-pub(super) fn field_named<'a>(
-    fields: &'a [(String, Field)],
-    name: &str,
-    kind: &str,
-) -> Result<&'a Field> {
+fn field_named<'a>(fields: &'a [(String, Field)], name: &str, kind: &str) -> Result<&'a Field> {
     fields
         .iter()
         .find(|(n, _)| n == name)
@@ -299,7 +316,7 @@ pub(super) fn field_named<'a>(
 }
 
 /// Errors of a map, of the linear map and of the training mean, beside the floor.
-pub(super) fn evaluate_maps(
+pub(crate) fn evaluate_maps(
     decoders: &[(String, FieldDecoder)],
     map: &dyn CoefficientMap,
     linear: &LinearMap,

@@ -3,7 +3,7 @@
 use super::toy::{line_data, plane_data, random, scattered_data};
 use super::{build_input, check, fit_says, fourier, said, scalar};
 use c2cnet::data::{Bounds, Dataset, Field, Points};
-use c2cnet::operator::{FitConfig, Silent, fit};
+use c2cnet::{FitConfig, Silent, fit};
 use faer::Mat;
 use serde_json::{Value, json};
 

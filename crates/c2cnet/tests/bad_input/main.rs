@@ -11,7 +11,7 @@ mod toy;
 mod writes;
 
 use c2cnet::data::{Dataset, Field, Points};
-use c2cnet::operator::{C2CNet, FitConfig, Silent, fit};
+use c2cnet::{C2CNet, FitConfig, Silent, fit};
 use faer::Mat;
 use serde_json::{Value, json};
 use std::fmt::Display;

@@ -2,8 +2,8 @@
 
 use super::toy::fitted;
 use super::{check, line_model, said, settings};
+use c2cnet::C2CNet;
 use c2cnet::model_file::{Archive, FORMAT_VERSION};
-use c2cnet::operator::C2CNet;
 use faer::Mat;
 use serde_json::json;
 use std::path::Path;

@@ -4,7 +4,7 @@
 use c2cnet::basis::{Basis, BasisSpec, BuildContext, Design};
 use c2cnet::data::{Bounds, Dataset, Field, Points, Scattered};
 use c2cnet::linalg;
-use c2cnet::operator::{C2CNet, FitConfig, FitReport, Silent, fit};
+use c2cnet::{C2CNet, FitConfig, FitReport, Silent, fit};
 use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -2,9 +2,9 @@
 
 use super::entries;
 use crate::output::{Table, bounds, counted, error};
+use c2cnet::C2CNet;
 use c2cnet::Result;
 use c2cnet::model_file::Archive;
-use c2cnet::operator::C2CNet;
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -7,10 +7,11 @@ use super::objective::{Frame, Objective, OutputData, SampleTarget};
 use super::scalar::Scalar;
 use super::spec::{MlpSpec, Recipe};
 use super::state::State;
-use super::train::{Metric, Plan, TrainingObserver, train};
+use super::train::{Plan, train};
 use super::{MlpMap, Precision};
 use crate::decode::Targets;
 use crate::map::{CoefficientMap, LinearMap};
+use crate::observe::{Metric, Observer};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
@@ -112,7 +113,7 @@ impl MlpMap {
         validation: &[usize],
         spec: &MlpSpec,
         seed: u64,
-        observer: &dyn TrainingObserver,
+        observer: &dyn Observer,
     ) -> Result<(Self, TrainingReport)> {
         spec.check()?;
         data.check(train, validation)?;
@@ -129,7 +130,7 @@ fn fit_with<T: Scalar>(
     validation: &[usize],
     spec: &MlpSpec,
     seed: u64,
-    observer: &dyn TrainingObserver,
+    observer: &dyn Observer,
 ) -> Result<(MlpMap, TrainingReport)> {
     let begin = Instant::now();
     let Frames {

@@ -34,7 +34,7 @@ pub use optimiser::{Optimiser, OptimiserKind};
 pub use scalar::{Precision, Scalar};
 pub use schedule::Schedule;
 pub use spec::{BatchSize, MlpSpec, Recipe, StageSpec, Whole};
-pub use train::{Metric, Plan, Progress, Stage, TrainingObserver, Unwatched};
+pub use train::{Plan, Stage};
 
 use super::CoefficientMap;
 use crate::model_file::Archive;

@@ -2,8 +2,9 @@
 
 use super::network::Network;
 use super::scalar::Scalar;
-use super::train::{Metric, Plan};
+use super::train::Plan;
 use crate::model_file::{Archive, FORMAT_VERSION};
+use crate::observe::Metric;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 

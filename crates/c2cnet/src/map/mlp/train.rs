@@ -7,7 +7,7 @@ use super::optimiser::{Moments, Optimiser};
 use super::scalar::Scalar;
 use super::schedule::Schedule;
 use super::state::State;
-use crate::model_file::Archive;
+use crate::observe::{Event, Metric, Observer, Progress};
 use crate::{Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -59,83 +59,6 @@ impl Plan {
     }
 }
 
-/// One record of the history.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Metric {
-    /// The stage, from 0.
-    pub stage: usize,
-    /// Steps made, over all stages.
-    pub step: usize,
-    /// The mean loss since the last record.
-    pub loss: f64,
-    /// The mean relative error of training samples since the last record.
-    pub train_rl2e: f64,
-    /// The loss of the validation samples.
-    pub validation_loss: Option<f64>,
-    /// Their mean relative error.
-    pub validation_rl2e: Option<f64>,
-    /// The rate of the last step.
-    pub rate: f64,
-    /// The norm of its gradient.
-    pub gradient_norm: f64,
-}
-
-/// Where training stands.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
-    /// Steps made, over all stages.
-    pub step: usize,
-    /// Steps planned.
-    pub steps: usize,
-    /// The loss of the last step.
-    pub loss: f64,
-    /// The rate of the last step.
-    pub rate: f64,
-    /// The last record.
-    pub metric: Option<&'a Metric>,
-    /// Whether that record is new.
-    pub recorded: bool,
-}
-
-/// Watches training and may stop it.
-pub trait TrainingObserver: Sync {
-    /// Called at every record, and about ten times a second.
-    fn progress(&self, _: &Progress<'_>) {}
-
-    /// Whether to stop; a last [`TrainingObserver::checkpoint`] follows.
-    fn cancelled(&self) -> bool {
-        false
-    }
-
-    /// How often to call [`TrainingObserver::checkpoint`], if at all.
-    fn checkpoint_every(&self) -> Option<Duration> {
-        None
-    }
-
-    /// Takes all that is needed to go on from here; `mark` tells the run from any other with other
-    /// data or settings.
-    ///
-    /// # Errors
-    /// What is returned ends training.
-    fn checkpoint(&self, _mark: &str, _: &Archive) -> Result<()> {
-        Ok(())
-    }
-
-    /// The last checkpoint of the run `mark`, if training is to go on from it.
-    ///
-    /// # Errors
-    /// What is returned ends training before it begins.
-    fn resume(&self, _mark: &str) -> Result<Option<Archive>> {
-        Ok(None)
-    }
-}
-
-/// An observer that does nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
-
-impl TrainingObserver for Unwatched {}
-
 /// Trains from `state` to the end of the plan; afterwards `state.parameters` are the result.
 ///
 /// # Errors
@@ -147,7 +70,7 @@ pub(super) fn train<T: Scalar>(
     samples: &Samples<T>,
     validation: Option<&Samples<T>>,
     state: &mut State<T>,
-    observer: &dyn TrainingObserver,
+    observer: &dyn Observer,
     mark: &str,
 ) -> Result<()> {
     let mut clock = Clock::new(observer);
@@ -173,14 +96,14 @@ pub(super) fn train<T: Scalar>(
             let (loss, rate) = run.step(state)?;
             let recorded = run.record(state, rate);
             if recorded || clock.progress_due() {
-                observer.progress(&Progress {
+                observer.event(&Event::Training(&Progress {
                     step: state.cursor.steps_done,
                     steps: plan.steps(),
                     loss,
                     rate,
                     metric: state.cursor.history.last(),
                     recorded,
-                });
+                }));
             }
         }
         state.finish_stage();
@@ -335,7 +258,7 @@ struct Clock {
 }
 
 impl Clock {
-    fn new(observer: &dyn TrainingObserver) -> Self {
+    fn new(observer: &dyn Observer) -> Self {
         Clock {
             reported: Instant::now(),
             saved: Instant::now(),

@@ -9,6 +9,7 @@ use super::activation::{Activation, reference};
 use super::loss::Loss;
 use crate::decode::Targets;
 use crate::linalg;
+use crate::observe::{Observer, Silent};
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 

@@ -4,7 +4,7 @@ use super::super::engine::Samples;
 use super::super::objective::{Frame, Objective, OutputData};
 use super::super::scalar::Scalar;
 use super::super::state::State;
-use super::super::train::{Plan, Stage, Unwatched, train};
+use super::super::train::{Plan, Stage, train};
 use super::*;
 use crate::map::mlp::{Network, Optimiser, OptimiserKind, Schedule};
 use serde_json::Value;
@@ -102,7 +102,7 @@ fn difference<T: Scalar>(file: &Value, case: &Value, theirs: &[f64]) -> f64 {
         evaluations: steps,
     };
     let mut state = State::new(flat::<T>(&file["parameters"]), &plan);
-    train(&network, &plan, &samples, None, &mut state, &Unwatched, "").unwrap();
+    train(&network, &plan, &samples, None, &mut state, &Silent, "").unwrap();
     let ours = state.cursor.history.iter().map(|m| m.loss);
     ours.zip(theirs)
         .map(|(o, t)| (o - t).abs() / t)

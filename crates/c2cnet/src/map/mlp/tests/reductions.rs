@@ -3,7 +3,7 @@
 use super::super::engine::{Engine, Samples};
 use super::super::objective::{Frame, Objective, OutputData};
 use super::super::state::State;
-use super::super::train::{Unwatched, train};
+use super::super::train::train;
 use super::*;
 use crate::map::mlp::{MlpSpec, Network, Precision, Recipe};
 
@@ -49,7 +49,7 @@ fn both_ways(problem: &Problem, hidden: &[usize], steps: usize) -> [Vec<f64>; 2]
         assert_eq!(engine.folds(), factor.nrows() == functions);
         drop(engine);
         let mut state = State::new(network.initialise(5), &plan);
-        train(&network, &plan, &samples, None, &mut state, &Unwatched, "").unwrap();
+        train(&network, &plan, &samples, None, &mut state, &Silent, "").unwrap();
         state.cursor.history.iter().map(|m| m.loss).collect()
     })
 }

@@ -26,7 +26,7 @@ fn split(problem: &Problem) -> (Vec<usize>, Vec<usize>) {
 
 fn fit(problem: &Problem, spec: &MlpSpec) -> Result<(MlpMap, TrainingReport)> {
     let (train, held) = split(problem);
-    MlpMap::fit(&data(problem), &train, &held, spec, 3, &Unwatched)
+    MlpMap::fit(&data(problem), &train, &held, spec, 3, &Silent)
 }
 
 /// Mini-batches and the whole batch, two stages, with a moving average.
@@ -90,7 +90,7 @@ struct Stop {
     kept: Mutex<Option<Archive>>,
 }
 
-impl TrainingObserver for Stop {
+impl Observer for Stop {
     fn cancelled(&self) -> bool {
         self.seen.fetch_add(1, Ordering::Relaxed) == self.after
     }
@@ -107,7 +107,7 @@ impl TrainingObserver for Stop {
 /// Goes on from a checkpoint, whatever run it belongs to.
 struct GoOn<'a>(&'a Archive);
 
-impl TrainingObserver for GoOn<'_> {
+impl Observer for GoOn<'_> {
     fn resume(&self, _: &str) -> Result<Option<Archive>> {
         Ok(Some(self.0.clone()))
     }
@@ -274,7 +274,7 @@ fn samples_with_points_of_their_own() {
             steps: Some(steps),
             ..MlpSpec::recipe(recipe)
         };
-        let (map, report) = MlpMap::fit(&data, &train, &held, &spec, 3, &Unwatched).unwrap();
+        let (map, report) = MlpMap::fit(&data, &train, &held, &spec, 3, &Silent).unwrap();
         // At all points, not only at its own.
         let predicted = map.predict(problem.a.as_ref().subcols(held[0], held.len()));
         let errors = problem.targets.relative_errors(predicted.as_ref(), &held);
@@ -328,7 +328,7 @@ fn unfit_data_is_refused() {
     let problem = Problem::new(6, 9, 50, 30);
     let all: Vec<usize> = (0..30).collect();
     let try_fit = |data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec| {
-        MlpMap::fit(data, train, &[], spec, 3, &Unwatched).is_err()
+        MlpMap::fit(data, train, &[], spec, 3, &Silent).is_err()
     };
     let spec = MlpSpec {
         steps: Some(1),

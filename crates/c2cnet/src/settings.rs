@@ -1,10 +1,11 @@
-//! The settings of a fit, as they stand in a TOML file; unknown keys are errors.
+//! What a user may say about a fit, as it stands in a TOML file; unknown keys are errors.
 
 use crate::basis::BasisSpec;
 use crate::data::{Bounds, Symmetries};
 use crate::encode::{EncoderSpec, Transform};
 use crate::map::mlp::Recipe;
 use crate::map::{KernelSpec, MlpSpec};
+use crate::plan::{Components, Protocol};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -114,15 +115,26 @@ pub struct OutputConfig {
     pub domain: Option<Bounds>,
 }
 
-/// How several components share coefficients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Components {
-    /// Each its own, concatenated.
-    #[default]
-    Separate,
-    /// One vector-valued basis.
-    Joint,
+impl InputConfig {
+    /// The bases that the settings name: one for all components or one for each; none if they are to be
+    /// chosen.
+    pub(crate) fn named_bases(&self) -> Option<Vec<BasisSpec>> {
+        named_bases(self.basis.as_ref(), &self.bases)
+    }
+}
+
+impl OutputConfig {
+    /// As [`InputConfig::named_bases`].
+    pub(crate) fn named_bases(&self) -> Option<Vec<BasisSpec>> {
+        named_bases(self.basis.as_ref(), &self.bases)
+    }
+}
+
+fn named_bases(basis: Option<&BasisSpec>, bases: &[BasisSpec]) -> Option<Vec<BasisSpec>> {
+    match basis {
+        Some(basis) => Some(vec![basis.clone()]),
+        None => (!bases.is_empty()).then(|| bases.to_vec()),
+    }
 }
 
 /// The transform of an input, or its choice.
@@ -140,17 +152,6 @@ pub enum TransformChoice {
     Standardise,
     /// Both.
     LogStandardise,
-}
-
-impl From<Transform> for TransformChoice {
-    fn from(transform: Transform) -> Self {
-        match transform {
-            Transform::None => TransformChoice::None,
-            Transform::Log => TransformChoice::Log,
-            Transform::Standardise => TransformChoice::Standardise,
-            Transform::LogStandardise => TransformChoice::LogStandardise,
-        }
-    }
 }
 
 impl TransformChoice {
@@ -200,7 +201,7 @@ impl Default for MapConfig {
 
 impl MapConfig {
     /// Whether the map is the paper's network, which sees coefficients as they are.
-    pub(super) fn takes_raw_coefficients(&self) -> bool {
+    pub(crate) fn takes_raw_coefficients(&self) -> bool {
         self.kind == MapKind::Mlp && self.mlp.recipe == Recipe::Paper
     }
 }
@@ -269,7 +270,14 @@ impl FitConfig {
                 self.search.max_functions, self.search.samples
             ));
         }
+        let both = |basis: &Option<BasisSpec>, bases: &[BasisSpec]| match basis {
+            Some(_) if !bases.is_empty() => Err(Error::Config(
+                "give `basis` (for all components) or `bases` (one each), not both".into(),
+            )),
+            _ => Ok(()),
+        };
         for output in self.outputs.values().chain([&self.output]) {
+            both(&output.basis, &output.bases)?;
             if let Some(cut) = output.cut
                 && !(0.0..1.0).contains(&cut)
             {
@@ -277,12 +285,23 @@ impl FitConfig {
             }
         }
         for input in self.inputs.values().chain([&self.input]) {
+            both(&input.basis, &input.bases)?;
             if let Some(encoder) = &input.encoder {
                 encoder.given()?;
             }
         }
         self.map.kernel.check()?;
         self.map.mlp.check()
+    }
+
+    /// How samples and points are divided, and by which seed.
+    pub fn protocol(&self) -> Protocol {
+        Protocol {
+            seed: self.seed,
+            validation: self.validation,
+            withhold: self.withhold,
+            symmetries: self.symmetries,
+        }
     }
 
     /// The settings of the input field `name`.

@@ -1,15 +1,14 @@
 //! How well bases represent a field: families in growing sizes, judged between the fitted points.
 
-use super::between::Between;
 use super::candidates::{Family, families};
-use super::config::FitConfig;
-use super::spaces::build;
-use super::{Components, Observer};
+use super::grid_gap::GridGapCheck;
 use crate::basis::BasisSpec;
 use crate::data::{Bounds, Dataset, Field, Observations};
 use crate::decode::{Evaluation, FieldDecoder, choose_withheld};
 use crate::encode::Transform;
+use crate::fit::{Context, FieldSpace};
 use crate::metrics::mean_relative;
+use crate::plan::{Components, check_domain};
 use crate::{Error, Result, linalg};
 use faer::Mat;
 
@@ -33,78 +32,121 @@ const CLOSE: f64 = 2.5;
 
 /// More functions are not tried, smaller errors not sought.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Enough {
-    pub(super) functions: usize,
-    pub(super) error: f64,
+pub(crate) struct StopRule {
+    pub functions: usize,
+    pub error: f64,
 }
 
 /// A basis and how well it represents a field.
 #[derive(Debug)]
-pub(super) struct Ranked {
-    pub(super) family: usize,
-    pub(super) spec: BasisSpec,
-    pub(super) functions: usize,
+pub(crate) struct Ranked {
+    pub family: usize,
+    pub spec: BasisSpec,
+    pub functions: usize,
     /// At points that were not fitted.
-    pub(super) error: f64,
+    pub error: f64,
     /// At those that were.
-    pub(super) fitted: f64,
+    pub fitted: f64,
     /// Whether it is as good between the lines of a grid.
-    pub(super) trusted: bool,
+    pub trusted: bool,
 }
 
-/// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
-/// than along the other.
-///
-/// `field` may have fewer points than the `whole`, which shows what a basis does between the lines of
-/// a grid.
-pub(super) fn rank(
-    field: &Field,
-    whole: &Field,
-    domain: &Bounds,
-    data: &Dataset,
-    config: &FitConfig,
-    enough: Enough,
-    observer: &dyn Observer,
-) -> Result<Vec<Ranked>> {
-    let points = (0..field.samples().min(SAMPLES))
-        .map(|k| field.points_of(k).len())
-        .min()
-        .expect("fields have samples");
-    let few = field.select(&(0..field.samples().min(SAMPLES)).collect::<Vec<_>>());
-    let between = Between::new(whole, few.samples());
-    let families = families(domain.dim(), data.triangles.is_some());
-    // Room for withheld points and for a regularised fit.
-    let largest = (points * 2 / 3).min(enough.functions).max(1);
-    let try_one = |family: usize, spec: Option<BasisSpec>| -> Result<Option<Ranked>> {
-        if observer.cancelled() {
-            return Err(Error::Interrupted);
+impl Ranked {
+    /// The family, in words.
+    pub(crate) fn family_name(&self) -> String {
+        name_of(&self.spec)
+    }
+}
+
+/// The comparison of bases for one field.
+pub(crate) struct Ranking<'a> {
+    /// Some samples of the field.
+    few: Field,
+    gaps: Option<GridGapCheck>,
+    triangles: Option<&'a [[usize; 3]]>,
+    context: &'a Context<'a>,
+    stop: StopRule,
+    /// The fewest points that a sample has.
+    points: usize,
+}
+
+/// The smallest error of a family so far, and the size that has it.
+#[derive(Debug, Clone, Copy)]
+struct Best {
+    error: f64,
+    size: usize,
+}
+
+impl<'a> Ranking<'a> {
+    /// `field` may have fewer points than the `whole`, which shows what a basis does between the lines of
+    /// a grid.
+    pub(crate) fn new(
+        field: &Field,
+        whole: &Field,
+        triangles: Option<&'a [[usize; 3]]>,
+        context: &'a Context<'a>,
+        stop: StopRule,
+    ) -> Result<Self> {
+        let few: Vec<usize> = (0..field.samples().min(SAMPLES)).collect();
+        let points = few.iter().map(|&k| field.points_of(k).len()).min();
+        Ok(Ranking {
+            few: field.select(&few),
+            gaps: GridGapCheck::new(whole, few.len()),
+            triangles,
+            context,
+            stop,
+            points: points.ok_or_else(|| Error::Data("the data has no samples".into()))?,
+        })
+    }
+
+    /// The largest basis to try, which leaves points to withhold and freedom for a regularised fit.
+    fn largest(&self) -> usize {
+        (self.points * 2 / 3).min(self.stop.functions).max(1)
+    }
+
+    /// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
+    /// than along the other.
+    pub(crate) fn climb(&self, domain: &Bounds) -> Result<Vec<Ranked>> {
+        let families = families(domain.dim(), self.triangles.is_some());
+        let mut ranked: Vec<Ranked> = Vec::new();
+        let mut bests = Vec::new();
+        for (f, family) in families.iter().enumerate() {
+            bests.push(self.climb_family(f, *family, domain, &mut ranked)?);
         }
-        // What cannot be built or fitted is no candidate.
-        Ok(spec.and_then(|spec| {
-            let (decoder, coordinates, errors) =
-                represent(&spec, &few, domain, data, config).ok()?;
-            let (error, fitted) = errors;
-            let trusted = between
-                .as_ref()
-                .is_none_or(|b| b.trusts(&decoder, coordinates.as_ref(), error.max(enough.error)));
-            Some(Ranked {
-                family,
-                spec,
-                functions: decoder.basis().parts()[0].len(),
-                error,
-                fitted,
-                trusted,
-            })
-        }))
-    };
-    let mut ranked: Vec<Ranked> = Vec::new();
-    // The best error of each family and the size that has it.
-    let mut bests = vec![(f64::INFINITY, 0); families.len()];
-    for (f, family) in families.iter().enumerate() {
-        let best = &mut bests[f];
+        if ranked.is_empty() {
+            return Err(Error::Data(format!(
+                "no basis could be fitted to {} points per sample; name one in the settings",
+                self.points
+            )));
+        }
+        let best = bests.iter().map(|b| b.error).fold(f64::INFINITY, f64::min);
+        // Where none is trusted, the best of them has to do.
+        if domain.dim() == 2 && best >= self.stop.error && best.is_finite() {
+            for (f, near) in bests.iter().enumerate() {
+                if near.error <= CLOSE * best {
+                    self.stretch_family(f, families[f], *near, domain, &mut ranked)?;
+                }
+            }
+        }
+        Ok(trusted(ranked))
+    }
+
+    /// One family in growing sizes.
+    fn climb_family(
+        &self,
+        f: usize,
+        family: Family,
+        domain: &Bounds,
+        ranked: &mut Vec<Ranked>,
+    ) -> Result<Best> {
+        let mut best = Best {
+            error: f64::INFINITY,
+            size: 0,
+        };
         let (mut without_gain, mut last) = (0, 0);
-        for size in Family::sizes(largest) {
-            let Some(tried) = try_one(f, family.spec(domain, size, config.seed))? else {
+        for size in Family::sizes(self.largest()) {
+            let spec = family.spec(domain, size, self.context.protocol.seed);
+            let Some(tried) = self.try_one(f, spec, domain)? else {
                 continue;
             };
             // A mesh may have no size between two others.
@@ -119,44 +161,43 @@ pub(super) fn rank(
                 .fold(f64::INFINITY, f64::min);
             let (error, trusted) = (tried.error, tried.trusted);
             ranked.push(tried);
-            without_gain = if trusted && error < GAIN * best.0 {
+            without_gain = if trusted && error < GAIN * best.error {
                 0
             } else {
                 without_gain + 1
             };
-            if trusted && error < best.0 {
-                *best = (error, size);
+            if trusted && error < best.error {
+                best = Best { error, size };
             }
             // Done, stuck, or hopelessly behind another family.
-            if best.0 < 0.1 * enough.error
+            if best.error < 0.1 * self.stop.error
                 || without_gain == 2
                 || (size >= 64 && error > HOPELESS * rival)
             {
                 break;
             }
         }
+        Ok(best)
     }
-    if ranked.is_empty() {
-        return Err(Error::Data(format!(
-            "no basis could be fitted to {points} points a sample; name one in the settings"
-        )));
-    }
-    // Where none is trusted, the best of them has to do.
-    let best = bests.iter().map(|b| b.0).fold(f64::INFINITY, f64::min);
-    if domain.dim() != 2 || best < enough.error || best.is_infinite() {
-        return Ok(trusted(ranked));
-    }
-    for (f, &(error, size)) in bests.iter().enumerate() {
-        if error > CLOSE * best {
-            continue;
-        }
-        // Away from equal numbers in the direction that helps, as long as it does.
+
+    /// Away from equal numbers along the axes in the direction that helps, as long as it does.
+    fn stretch_family(
+        &self,
+        f: usize,
+        family: Family,
+        near: Best,
+        domain: &Bounds,
+        ranked: &mut Vec<Ranked>,
+    ) -> Result<()> {
+        let seed = self.context.protocol.seed;
         for step in [2.0, 0.5] {
-            let (mut stretch, mut least) = (step, error);
+            let (mut stretch, mut least) = (step, near.error);
             loop {
-                let spec = families[f].stretched(domain, size, stretch, config.seed);
-                let tried = try_one(f, spec)?.filter(|t| 10 * t.functions <= 11 * largest);
-                let Some(tried) = tried else { break };
+                let spec = family.stretched(domain, near.size, stretch, seed);
+                let tried = self.try_one(f, spec, domain)?;
+                let Some(tried) = tried.filter(|t| 10 * t.functions <= 11 * self.largest()) else {
+                    break;
+                };
                 let better = tried.trusted && tried.error < GAIN * least;
                 if tried.trusted {
                     least = least.min(tried.error);
@@ -167,12 +208,84 @@ pub(super) fn rank(
                 }
                 stretch *= step;
             }
-            if least < error {
+            if least < near.error {
                 break;
             }
         }
+        Ok(())
     }
-    Ok(trusted(ranked))
+
+    /// What cannot be built or fitted is no candidate.
+    fn try_one(
+        &self,
+        family: usize,
+        spec: Option<BasisSpec>,
+        domain: &Bounds,
+    ) -> Result<Option<Ranked>> {
+        self.context.check_cancelled()?;
+        Ok(spec.and_then(|spec| {
+            let represented = self.represent(&spec, domain).ok()?;
+            let tolerance = represented.error.max(self.stop.error);
+            let Represented {
+                decoder,
+                coordinates,
+                error,
+                fitted,
+            } = represented;
+            let trusted = self
+                .gaps
+                .as_ref()
+                .is_none_or(|gaps| gaps.trusts(&decoder, coordinates.as_ref(), tolerance));
+            Some(Ranked {
+                family,
+                spec,
+                functions: decoder.basis().parts()[0].len(),
+                error,
+                fitted,
+                trusted,
+            })
+        }))
+    }
+
+    /// The best approximation at some points, judged at the others.
+    fn represent(&self, spec: &BasisSpec, domain: &Bounds) -> Result<Represented> {
+        let space = FieldSpace {
+            bases: std::slice::from_ref(spec),
+            components: Components::Separate,
+            domain,
+            transform: Transform::None,
+        };
+        let field = &self.few;
+        let basis = space.build(field, self.triangles)?;
+        let withhold = self.context.protocol.withhold.max(0.1);
+        let seed = self.context.protocol.seed;
+        let (decoder, targets) = FieldDecoder::fit(basis, field, withhold, None, seed)?;
+        let (error, fitted) = match targets.withheld_floor {
+            Some(error) => (error, targets.floor()),
+            // Per-sample points: coordinates fitted at some of a sample's points, judged at all.
+            None if field.shared_points().is_none() => {
+                let evaluation = Evaluation::new(&decoder, field)?;
+                let errors = evaluation.errors_squared(targets.coordinates.as_ref());
+                let error = mean_relative(&errors, &evaluation.norm_squared);
+                (error, error)
+            }
+            None => return Err(Error::Data("no point could be withheld".into())),
+        };
+        Ok(Represented {
+            decoder,
+            coordinates: targets.coordinates,
+            error,
+            fitted,
+        })
+    }
+}
+
+/// A field in a basis: errors at points that were not fitted and at those that were.
+struct Represented {
+    decoder: FieldDecoder,
+    coordinates: Mat<f64>,
+    error: f64,
+    fitted: f64,
 }
 
 /// Those that are trusted, if there are any.
@@ -183,37 +296,22 @@ fn trusted(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     ranked
 }
 
-/// The best approximation at some points: its decoder and coordinates, its errors at the other points
-/// and at those.
-fn represent(
-    spec: &BasisSpec,
-    field: &Field,
-    domain: &Bounds,
-    data: &Dataset,
-    config: &FitConfig,
-) -> Result<(FieldDecoder, Mat<f64>, (f64, f64))> {
-    let basis = build(
-        &[spec],
-        Components::Separate,
-        domain,
-        field,
-        data.triangles.as_deref(),
-        Transform::None,
-    )?;
-    let withhold = config.withhold.max(0.1);
-    let (decoder, targets) = FieldDecoder::fit(basis, field, withhold, None, config.seed)?;
-    let errors = match targets.withheld_floor {
-        Some(error) => (error, targets.floor()),
-        // Per-sample points: coordinates fitted at some of a sample's points, judged at all.
-        None if field.shared_points().is_none() => {
-            let evaluation = Evaluation::new(&decoder, field)?;
-            let errors = evaluation.errors_squared(targets.coordinates.as_ref());
-            let error = mean_relative(&errors, &evaluation.norm_squared);
-            (error, error)
+/// Samples at their own points: the next sample's may lie a little outside all seen so far, so the
+/// default domain is wider by this part of each side.
+const SCATTERED_MARGIN: f64 = 0.02;
+
+/// The domain of a field: as given, or the box of its points.
+pub(crate) fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
+    match given {
+        Some(domain) => {
+            check_domain(domain, field)?;
+            Ok(domain.clone())
         }
-        None => return Err(Error::Data("no point could be withheld".into())),
-    };
-    Ok((decoder, targets.coordinates, errors))
+        None if field.shared_points().is_none() => {
+            Ok(field.bounding_box().widened(SCATTERED_MARGIN))
+        }
+        None => Ok(field.bounding_box()),
+    }
 }
 
 /// The fewest functions whose error is negligible or close to the best, and that fit the points
@@ -325,13 +423,8 @@ pub(super) fn name_of(spec: &BasisSpec) -> String {
         .to_string()
 }
 
-pub(super) fn explain(
-    kind: &str,
-    name: &str,
-    ranked: &[Ranked],
-    chosen: usize,
-    what: &str,
-) -> String {
+/// Why a basis was taken: its error, that of the best of another family, and doubts.
+pub(super) fn why_this_basis(ranked: &[Ranked], chosen: usize, what: &str) -> String {
     let pick = &ranked[chosen];
     let runner_up = ranked
         .iter()
@@ -345,28 +438,19 @@ pub(super) fn explain(
             r.error
         )
     });
-    let label = if name.is_empty() {
-        String::new()
-    } else {
-        format!(" {name:?}")
-    };
     let doubt = match pick.trusted {
         true => "",
-        false => "; it may run wild between the lines of the grid, as all that were tried",
+        false => "; it may oscillate between the lines of the grid, like everything that was tried",
     };
-    format!(
-        "{kind}{label} basis searched: {} {}, {what} at withheld points {:.1e}{other}{doubt}",
-        pick.functions,
-        name_of(&pick.spec),
-        pick.error
-    )
+    format!("{what} at withheld points {:.1e}{other}{doubt}", pick.error)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Silent;
     use super::*;
+    use crate::Silent;
     use crate::data::Points;
+    use crate::settings::FitConfig;
 
     #[test]
     fn few_functions_are_enough_where_more_fit_no_better() {
@@ -411,7 +495,7 @@ mod tests {
             |ranked: Vec<Ranked>| -> Vec<f64> { trusted(ranked).iter().map(|r| r.error).collect() };
         assert_eq!(errors(vec![one(0.1, false), one(0.2, true)]), [0.2]);
         let doubtful = vec![one(0.1, false), one(0.2, false)];
-        assert!(explain("output", "", &doubtful, 0, "floor").contains("may run wild"));
+        assert!(why_this_basis(&doubtful, 0, "floor").contains("may oscillate"));
         assert_eq!(errors(doubtful), [0.1, 0.2]);
     }
 
@@ -427,12 +511,13 @@ mod tests {
 
     fn ranked_for(field: &Field) -> Vec<Ranked> {
         let data = Dataset::new(field.clone(), field.clone()).unwrap();
-        let (domain, config) = (Bounds::unit(2), FitConfig::default());
-        let enough = Enough {
+        let context = Context::new(&data, FitConfig::default().protocol(), &Silent);
+        let stop = StopRule {
             functions: 256,
             error: 1e-5,
         };
-        rank(field, field, &domain, &data, &config, enough, &Silent).unwrap()
+        let ranking = Ranking::new(field, field, None, &context, stop).unwrap();
+        ranking.climb(&Bounds::unit(2)).unwrap()
     }
 
     #[test]
@@ -462,9 +547,13 @@ mod tests {
         let (grid, finer) = (kinks(&[41, 41]), kinks(&[81, 81]));
         let ranked = ranked_for(&grid);
         let chosen = &ranked[smallest_good_enough(&ranked, 1e-5)];
-        let domain = Bounds::unit(2);
-        let (components, transform) = (Components::Separate, Transform::None);
-        let basis = build(&[&chosen.spec], components, &domain, &grid, None, transform).unwrap();
+        let space = FieldSpace {
+            bases: std::slice::from_ref(&chosen.spec),
+            components: Components::Separate,
+            domain: &Bounds::unit(2),
+            transform: Transform::None,
+        };
+        let basis = space.build(&grid, None).unwrap();
         let (decoder, targets) = FieldDecoder::fit(basis, &grid, 0.1, None, 0).unwrap();
         let evaluation = Evaluation::new(&decoder, &finer).unwrap();
         let errors = evaluation.errors_squared(targets.coordinates.as_ref());

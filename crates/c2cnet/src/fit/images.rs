@@ -1,14 +1,14 @@
 //! Input coefficients of training samples and of their images under symmetries.
 
-use super::model::stack;
 use crate::data::{Field, Symmetries};
 use crate::encode::FieldEncoder;
 use crate::map::Mirrors;
+use crate::operator::stack;
 use crate::{Result, linalg};
 use faer::Mat;
 
 /// Samples that tell whether reflections only turn signs.
-const WITNESSES: usize = 16;
+const PROBE_SAMPLES: usize = 16;
 
 /// Deviations from that, as a part of the largest coefficient, which are rounding.
 const ROUNDING: f64 = 1e-10;
@@ -73,22 +73,22 @@ impl Images<'_> {
     fn mirrors(&self, of_samples: &Mat<f64>) -> Result<Option<Mirrors>> {
         let reflections = self.symmetries.reflections();
         let step = self.symmetries.order() / reflections;
-        let witnesses = WITNESSES.min(of_samples.ncols());
-        let chosen: Vec<usize> = (0..witnesses).collect();
+        let probes = PROBE_SAMPLES.min(of_samples.ncols());
+        let chosen: Vec<usize> = (0..probes).collect();
         let plain = linalg::select_columns(of_samples.as_ref(), &chosen);
-        let room = ROUNDING * plain.norm_max();
+        let tolerance = ROUNDING * plain.norm_max();
         let mut parity = vec![0; plain.nrows()];
         for f in 1..reflections {
-            let image = self.encode(f * step, witnesses)?;
+            let image = self.encode(f * step, probes)?;
             for (i, parity) in parity.iter_mut().enumerate() {
                 let off = |sign: f64| {
                     let pairs = image.row(i).iter().zip(plain.row(i).iter());
                     pairs.map(|(a, b)| (a - sign * b).abs()).fold(0.0, f64::max)
                 };
-                if f.is_power_of_two() && off(1.0) > room {
+                if f.is_power_of_two() && off(1.0) > tolerance {
                     *parity |= f;
                 }
-                if off(Mirrors::sign(*parity, f)) > room {
+                if off(Mirrors::sign(*parity, f)) > tolerance {
                     return Ok(None);
                 }
             }

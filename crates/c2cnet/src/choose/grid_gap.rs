@@ -7,24 +7,24 @@ use faer::{Mat, MatRef};
 use std::collections::HashMap;
 
 /// On how many points each coordinate of a grid stands at least, on average.
-const POINTS_A_LINE: usize = 4;
+const POINTS_PER_LINE: usize = 4;
 
 /// Lines along each axis that are looked at.
 const LINES: usize = 5;
 
-/// So many times its error at single withheld points a basis may stray between the lines.
-const STRAY: f64 = 3.0;
+/// A basis may deviate between the lines by so many times its error at single withheld points.
+const DEVIATION: f64 = 3.0;
 
 /// Points half-way between neighbours on a grid, and what to expect there.
 ///
 /// Single points withheld from a grid have coordinates that other points have, too: a basis with
 /// more functions along an axis than there are lines, or a polynomial of too high a degree, follows
-/// them all and runs wild between the lines. To withhold whole lines would show this, but leaves gaps
+/// them all and oscillates between the lines. To withhold whole lines would show this, but leaves gaps
 /// that ask for twice the resolution of the data and drops the best bases. So a basis is compared with
 /// the mean of two neighbours half-way between them. It has to come as close as lines of the grid come
 /// to the means of their own neighbours, which are twice as far.
 #[derive(Debug)]
-pub(super) struct Between {
+pub(super) struct GridGapCheck {
     points: Points,
     /// The mean of the two neighbours of each point, a column a sample; one matrix a component.
     means: Vec<Mat<f64>>,
@@ -34,7 +34,7 @@ pub(super) struct Between {
     allowed: f64,
 }
 
-impl Between {
+impl GridGapCheck {
     /// Looks at the first `samples` of a field on a grid; none where points are scattered, along one
     /// axis alone or each sample's own.
     pub(super) fn new(field: &Field, samples: usize) -> Option<Self> {
@@ -60,7 +60,7 @@ impl Between {
                 })
             })
             .collect();
-        let mut between = Between {
+        let mut check = GridGapCheck {
             points: midpoints.ok()?,
             means,
             mean_squares: (0..samples)
@@ -86,8 +86,8 @@ impl Between {
                 }
             }
         }
-        between.allowed = between.relative(&errors, triples.len());
-        Some(between)
+        check.allowed = check.relative(&errors, triples.len());
+        Some(check)
     }
 
     /// Whether a decoder with `error` at single withheld points is as good between the lines as can
@@ -108,7 +108,7 @@ impl Between {
                 *error += column.squared_norm_l2();
             }
         }
-        self.relative(&errors, self.points.len()) <= self.allowed + STRAY * error
+        self.relative(&errors, self.points.len()) <= self.allowed + DEVIATION * error
     }
 
     /// The mean relative error of samples with these squared errors at so many points.
@@ -129,7 +129,7 @@ fn lines(points: &Points) -> Option<Vec<Vec<usize>>> {
         along
     };
     let axes: Vec<Vec<f64>> = (0..dim).map(along).collect();
-    if dim < 2 || axes.iter().any(|along| along.len() * POINTS_A_LINE > n) {
+    if dim < 2 || axes.iter().any(|along| along.len() * POINTS_PER_LINE > n) {
         return None;
     }
     let place = |p: &[f64]| -> Vec<usize> {
@@ -200,17 +200,13 @@ mod tests {
             targets.coordinates.as_ref(),
             targets.withheld_floor.unwrap(),
         );
-        let between = Between::new(&grid, 4).unwrap();
+        let gaps = GridGapCheck::new(&grid, 4).unwrap();
         let found = decoder.decode(coordinates, finer.points_of(0)).unwrap();
         let Observations::Shared { values, .. } = finer.observations() else {
             unreachable!("a grid is shared")
         };
         let on_finer = (&found[0] - &values[0]).norm_l2() / values[0].norm_l2();
-        (
-            between.trusts(&decoder, coordinates, error),
-            error,
-            on_finer,
-        )
+        (gaps.trusts(&decoder, coordinates, error), error, on_finer)
     }
 
     #[test]
@@ -278,8 +274,8 @@ mod tests {
             let (decoder, targets) =
                 FieldDecoder::fit(basis(&cosines), &field, 0.1, None, 0).unwrap();
             let error = targets.withheld_floor.unwrap().max(1e-5);
-            let between = Between::new(&field, 3).unwrap();
-            assert!(between.trusts(&decoder, targets.coordinates.as_ref(), error));
+            let gaps = GridGapCheck::new(&field, 3).unwrap();
+            assert!(gaps.trusts(&decoder, targets.coordinates.as_ref(), error));
         }
     }
 

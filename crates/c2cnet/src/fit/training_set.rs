@@ -1,42 +1,66 @@
 //! What a coefficient map learns from.
 
+use super::{Context, Inputs, Outputs, image_outputs};
 use crate::data::{Field, Observations};
 use crate::decode::{FieldDecoder, Targets};
 use crate::error::in_order;
 use crate::map::Mirrors;
 use crate::map::mlp::{MlpSpec, Recipe, SampleTarget, TrainingData};
+use crate::plan::MapPlan;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 /// Input coefficients, targets, and what networks need beyond those.
-pub(super) struct Lesson<'a> {
+#[derive(Clone, Copy)]
+pub(crate) struct MapTrainingSet<'a> {
     pub coefficients: MatRef<'a, f64>,
     pub targets: &'a Targets,
     /// Reflections that the samples come with.
     pub mirrors: &'a Mirrors,
-    pub outputs: &'a OutputFrame,
+    /// What networks need; maps in closed form do without.
+    frame: Option<&'a OutputFrame>,
 }
 
-impl Lesson<'_> {
+impl<'a> MapTrainingSet<'a> {
+    pub(crate) fn new(inputs: &'a Inputs, outputs: &'a Outputs, frame: &'a OutputFrame) -> Self {
+        MapTrainingSet {
+            frame: Some(frame),
+            ..Self::closed_form(inputs, &outputs.targets)
+        }
+    }
+
+    /// For maps in closed form alone.
+    pub(crate) fn closed_form(inputs: &'a Inputs, targets: &'a Targets) -> Self {
+        MapTrainingSet {
+            coefficients: inputs.coefficients.as_ref(),
+            targets,
+            mirrors: &inputs.mirrors,
+            frame: None,
+        }
+    }
+
     /// The same for a network.
-    pub(super) fn for_network(&self) -> TrainingData<'_> {
+    pub(crate) fn for_network(&self) -> TrainingData<'a> {
         TrainingData {
             coefficients: self.coefficients,
             targets: self.targets,
-            count: self.outputs.count,
-            factor: self.outputs.factor.as_ref().map(Mat::as_ref),
-            field: (self.outputs.field.as_ref()).map(|(q, u)| (q.as_ref(), u.as_ref())),
-            per_sample: self.outputs.per_sample.as_deref(),
+            count: self
+                .frame
+                .map_or(self.targets.coordinates.nrows(), |f| f.count),
+            factor: self.frame.and_then(|f| f.factor.as_ref()).map(Mat::as_ref),
+            field: (self.frame.and_then(|f| f.field.as_ref()))
+                .map(|(q, u)| (q.as_ref(), u.as_ref())),
+            per_sample: self.frame.and_then(|f| f.per_sample.as_deref()),
         }
     }
 }
 
-/// How coordinates, coefficients and values at points hang together, as far as a network's recipe
-/// and losses ask.
+/// How coordinates, coefficients and values at points are related, as far as a network's recipe and losses
+/// ask.
 #[derive(Default)]
-pub(super) struct OutputFrame {
-    /// How many values a sample has.
+pub(crate) struct OutputFrame {
+    /// How many values an output sample has.
     count: usize,
     /// $R$ with $c = Rb$.
     factor: Option<Mat<f64>>,
@@ -46,15 +70,27 @@ pub(super) struct OutputFrame {
 }
 
 impl OutputFrame {
+    /// What the planned map needs: nothing, unless it is a network.
+    ///
+    /// # Errors
+    /// As [`OutputFrame::new`].
+    pub(super) fn for_plan(
+        context: &Context<'_>,
+        outputs: &Outputs,
+        plan: &MapPlan,
+    ) -> Result<Self> {
+        match plan {
+            MapPlan::Linear | MapPlan::Kernel(_) => Ok(OutputFrame::default()),
+            MapPlan::Mlp { spec, .. } => Self::new(context, outputs, spec),
+        }
+    }
+
     /// # Errors
     /// If a loss that weighs points cannot be computed for these outputs.
-    pub(super) fn new(
-        decoders: &[(String, FieldDecoder)],
-        fields: &[(String, Field)],
-        spec: &MlpSpec,
-        withhold: f64,
-        seed: u64,
-    ) -> Result<Self> {
+    pub(crate) fn new(context: &Context<'_>, outputs: &Outputs, spec: &MlpSpec) -> Result<Self> {
+        let images = image_outputs(context)?;
+        let fields = images.as_deref().unwrap_or(&context.train.outputs);
+        let decoders = &outputs.decoders[..];
         let raw = spec.recipe == Recipe::Paper;
         let count = decoders
             .iter()
@@ -70,17 +106,7 @@ impl OutputFrame {
         };
         // Several outputs at points of their own share the ridge fits that are their targets.
         let per_sample = match (decoders, fields) {
-            ([(_, decoder)], [(_, field)]) => match field.observations() {
-                Observations::PerSample(samples) => {
-                    let target = |k: usize| {
-                        let (design, values) =
-                            decoder.local_problem(samples, k, withhold, seed, raw)?;
-                        SampleTarget::new(design.as_ref(), &values)
-                    };
-                    Some(in_order((0..samples.len()).into_par_iter().map(target))?)
-                }
-                Observations::Shared { .. } => None,
-            },
+            ([(_, decoder)], [(_, field)]) => per_sample_targets(context, decoder, field, raw)?,
             _ => None,
         };
         Ok(OutputFrame {
@@ -90,6 +116,24 @@ impl OutputFrame {
             per_sample,
         })
     }
+}
+
+/// What each sample with points of its own asks of coordinates, or of coefficients if `raw`.
+fn per_sample_targets(
+    context: &Context<'_>,
+    decoder: &FieldDecoder,
+    field: &Field,
+    raw: bool,
+) -> Result<Option<Vec<SampleTarget>>> {
+    let Observations::PerSample(samples) = field.observations() else {
+        return Ok(None);
+    };
+    let (withhold, seed) = (context.protocol.withhold, context.protocol.seed);
+    let target = |k: usize| {
+        let (design, values) = decoder.local_problem(samples, k, withhold, seed, raw)?;
+        SampleTarget::new(design.as_ref(), &values)
+    };
+    in_order((0..samples.len()).into_par_iter().map(target)).map(Some)
 }
 
 fn block_diagonal(decoders: &[(String, FieldDecoder)]) -> Mat<f64> {

@@ -1,0 +1,174 @@
+//! From data and settings to a plan: what the settings leave open is chosen on the training samples.
+//!
+//! [`bases`] compares bases; [`maps`] maps in closed form, on each transform of the inputs that is open;
+//! [`network`] tells whether a network is worth its training. What is judged here is computed by the stages
+//! of [`crate::fit`], and what they computed for the plan that wins is handed on.
+
+mod bases;
+mod candidates;
+mod grid_gap;
+mod maps;
+mod network;
+mod ranking;
+
+pub(crate) use bases::{OutputRanking, rank_output};
+
+use crate::data::{Dataset, Field};
+use crate::encode::Transform;
+use crate::fit::{Context, Inputs, MapTrainingSet, Prepared, encode_inputs, represent_outputs};
+use crate::observe::Step;
+use crate::plan::{InputPlan, Plan};
+use crate::report::Candidate;
+use crate::settings::FitConfig;
+use crate::{Error, Result};
+use maps::ClosedForm;
+use std::time::Instant;
+
+/// An input whose transform may still be open.
+#[derive(Debug, Clone)]
+struct InputDraft {
+    /// With no transform where that is open.
+    plan: InputPlan,
+    transform_open: bool,
+}
+
+/// Settles what `config` leaves open.
+pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan, Prepared)> {
+    check_names(config, context.train)?;
+    let mut prepared = Prepared::default();
+    let clock = Instant::now();
+    let bases::Bases {
+        outputs,
+        inputs: drafts,
+        choices,
+    } = bases::settle(context, config)?;
+    prepared.choices = choices;
+    prepared.seconds.search = clock.elapsed().as_secs_f64();
+
+    let clock = Instant::now();
+    let represented = represent_outputs(context, &outputs)?;
+    prepared.seconds.encoding = clock.elapsed().as_secs_f64();
+
+    let clock = Instant::now();
+    let encoding = |prepared: &Prepared| prepared.seconds.encoding;
+    let before = encoding(&prepared);
+    let (inputs, encoded, closed) =
+        choose_transform(context, config, &drafts, &represented, &mut prepared)?;
+    let decision = network::consider(context, &encoded, &represented, closed, &config.map)?;
+    prepared.candidates.extend(decision.candidates);
+    prepared.choices.push(maps::explain(
+        &decision.plan,
+        config.map.kind,
+        &prepared.candidates,
+    ));
+    prepared.seconds.training = clock.elapsed().as_secs_f64() - (encoding(&prepared) - before);
+
+    let plan = Plan {
+        protocol: context.protocol,
+        inputs,
+        outputs,
+        map: decision.plan,
+    };
+    prepared.outputs = Some(represented);
+    prepared.inputs = Some(encoded);
+    prepared.fold = Some(decision.fold);
+    prepared.kernel = decision.kernel;
+    Ok((plan, prepared))
+}
+
+/// The transform with which the maps in closed form err least, with the inputs encoded so.
+fn choose_transform(
+    context: &Context<'_>,
+    config: &FitConfig,
+    drafts: &[InputDraft],
+    outputs: &crate::fit::Outputs,
+    prepared: &mut Prepared,
+) -> Result<(Vec<InputPlan>, Inputs, ClosedForm)> {
+    let raw = config.map.takes_raw_coefficients();
+    let mut best: Option<(Vec<InputPlan>, Inputs, ClosedForm)> = None;
+    let mut refused = None;
+    for transforms in transform_candidates(&context.train.inputs, drafts, raw) {
+        context.check_cancelled()?;
+        let log = transforms.iter().any(|t| t.takes_log());
+        let plans = with_transforms(drafts, &transforms);
+        let clock = Instant::now();
+        // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
+        let encoded = encode_inputs(context, &plans, raw);
+        prepared.seconds.encoding += clock.elapsed().as_secs_f64();
+        let encoded = match encoded {
+            Ok(encoded) => encoded,
+            Err(e @ Error::Interrupted) => return Err(e),
+            Err(e) => {
+                refused.get_or_insert(e);
+                continue;
+            }
+        };
+        context.begin(Step::ChooseMap { log });
+        let set = MapTrainingSet::closed_form(&encoded, &outputs.targets);
+        let closed = maps::compare(context, &set, &config.map)?;
+        let suffix = if log { " with log input" } else { "" };
+        prepared
+            .candidates
+            .extend(closed.candidates.iter().map(|c| Candidate {
+                name: format!("{}{suffix}", c.name),
+                error: c.error,
+            }));
+        if best.as_ref().is_none_or(|(.., b)| closed.error < b.error) {
+            best = Some((plans, encoded, closed));
+        }
+    }
+    best.ok_or_else(|| {
+        refused.unwrap_or_else(|| Error::Data("the data has no input to encode".into()))
+    })
+}
+
+fn with_transforms(drafts: &[InputDraft], transforms: &[Transform]) -> Vec<InputPlan> {
+    let pairs = drafts.iter().zip(transforms);
+    pairs
+        .map(|(draft, &transform)| InputPlan {
+            transform,
+            ..draft.plan.clone()
+        })
+        .collect()
+}
+
+/// The transforms to compare: one list (an entry per input) for each candidate.
+fn transform_candidates(
+    fields: &[(String, Field)],
+    drafts: &[InputDraft],
+    raw: bool,
+) -> Vec<Vec<Transform>> {
+    let plain: Vec<Transform> = drafts.iter().map(|d| d.plan.transform).collect();
+    // The paper's network sees raw coefficients.
+    if raw {
+        return vec![plain];
+    }
+    let logged: Vec<Transform> = drafts
+        .iter()
+        .zip(fields)
+        .map(|(draft, (_, field))| match draft.transform_open {
+            true if field.minimum() > 0.0 => Transform::Log,
+            _ => draft.plan.transform,
+        })
+        .collect();
+    match plain == logged {
+        true => vec![plain],
+        false => vec![plain, logged],
+    }
+}
+
+/// Settings for fields that the data does not have are mistakes.
+fn check_names(config: &FitConfig, data: &Dataset) -> Result<()> {
+    let check = |kind: &str, names: Vec<&String>, fields: &[(String, Field)]| {
+        for name in names {
+            if !fields.iter().any(|(n, _)| n == name) {
+                return Err(Error::Config(format!(
+                    "the settings name the {kind} {name:?}, which the data does not have"
+                )));
+            }
+        }
+        Ok(())
+    };
+    check("input", config.inputs.keys().collect(), &data.inputs)?;
+    check("output", config.outputs.keys().collect(), &data.outputs)
+}

@@ -1,0 +1,213 @@
+//! Stages 3 and 4: coefficient maps as a plan says, without the held-out samples and with all.
+
+use super::{Context, MapTrainingSet};
+use crate::map::mlp::{MlpMap, MlpSpec, TrainingReport};
+use crate::map::{CoefficientMap, Features, KernelMap, KernelSettings, LinearMap, Split};
+use crate::metrics::mean;
+use crate::observe::Step;
+use crate::plan::{MapPlan, TrainOn};
+use crate::report::NetworkReport;
+use crate::{Error, Result, linalg};
+
+/// Maps fitted without the held-out samples.
+pub(crate) struct FoldMaps {
+    /// The planned map; `None` where its recipe trains on all samples.
+    pub map: Option<Box<dyn CoefficientMap>>,
+    pub linear: LinearMap,
+    /// The training of the planned map, if it is a network.
+    pub training: Option<TrainingReport>,
+}
+
+/// The maps of a model.
+pub(super) struct FinalMaps {
+    pub map: Box<dyn CoefficientMap>,
+    pub linear: LinearMap,
+    pub network: Option<NetworkReport>,
+}
+
+/// Samples that fit the kernel map which held-out samples judge, at most: with more, the judgement
+/// would cost as much as the final fit. The error it finds is then a little too large.
+const FOLD_SAMPLES: usize = 8000;
+
+/// Stage 3: the maps fitted without the held-out samples.
+pub(super) fn fold_maps(
+    context: &Context<'_>,
+    set: &MapTrainingSet<'_>,
+    plan: &MapPlan,
+) -> Result<FoldMaps> {
+    let linear = fold_linear(context, set)?;
+    let mut training = None;
+    let map: Option<Box<dyn CoefficientMap>> = match plan {
+        MapPlan::Linear => Some(Box::new(linear.clone())),
+        MapPlan::Kernel(settings) => {
+            let train = &context.split.train;
+            let features = settings.learn_features(
+                linalg::select_columns(set.coefficients, train).as_ref(),
+                &set.targets.select(train),
+                &linear,
+                context.protocol.seed,
+                context.observer,
+            )?;
+            Some(Box::new(fold_kernel(context, set, settings, features)?))
+        }
+        MapPlan::Mlp { .. } if plan.takes_raw_coefficients() => None,
+        MapPlan::Mlp { spec, .. } => {
+            let (map, report) = fold_network(context, set, spec, None)?;
+            training = Some(report);
+            Some(Box::new(map))
+        }
+    };
+    Ok(FoldMaps {
+        map,
+        linear,
+        training,
+    })
+}
+
+/// The linear map without the held-out samples.
+pub(crate) fn fold_linear(context: &Context<'_>, set: &MapTrainingSet<'_>) -> Result<LinearMap> {
+    let train = &context.split.train;
+    LinearMap::fit_mirrored(
+        linalg::select_columns(set.coefficients, train).as_ref(),
+        &set.targets.select(train),
+        set.mirrors.clone(),
+    )
+}
+
+/// A kernel map in given features, without the held-out samples.
+pub(crate) fn fold_kernel(
+    context: &Context<'_>,
+    set: &MapTrainingSet<'_>,
+    settings: &KernelSettings,
+    features: Features,
+) -> Result<KernelMap> {
+    let train = &context.split.train;
+    let affordable = FOLD_SAMPLES * features.reflections();
+    let (train, features) = match train.len() <= affordable {
+        true => (&train[..], features),
+        // Part of the samples comes without its images.
+        false => (&train[..FOLD_SAMPLES], features.without_mirrors()),
+    };
+    KernelMap::fit(
+        linalg::select_columns(set.coefficients, train).as_ref(),
+        &set.targets.select(train),
+        features,
+        settings.clone(),
+        context.protocol.seed,
+    )
+}
+
+/// A network trained without the held-out samples, which takes about so many seconds.
+pub(crate) fn fold_network(
+    context: &Context<'_>,
+    set: &MapTrainingSet<'_>,
+    spec: &MlpSpec,
+    seconds: Option<f64>,
+) -> Result<(MlpMap, TrainingReport)> {
+    context.begin(Step::TrainToJudge {
+        train: context.split.train.len(),
+        samples: set.coefficients.ncols(),
+        seconds,
+    });
+    train_network(context, set, spec)
+}
+
+/// A network trained without the held-out samples, unannounced.
+pub(crate) fn train_network(
+    context: &Context<'_>,
+    set: &MapTrainingSet<'_>,
+    spec: &MlpSpec,
+) -> Result<(MlpMap, TrainingReport)> {
+    let Split { train, validation } = &context.split;
+    let seed = context.protocol.seed;
+    MlpMap::fit(
+        &set.for_network(),
+        train,
+        validation,
+        spec,
+        seed,
+        context.observer,
+    )
+}
+
+/// The mean relative error of a map on the held-out samples.
+pub(crate) fn held_out_error(
+    map: &dyn CoefficientMap,
+    set: &MapTrainingSet<'_>,
+    split: &Split,
+) -> f64 {
+    let held = linalg::select_columns(set.coefficients, &split.validation);
+    let predicted = map.predict(held.as_ref());
+    let errors = set
+        .targets
+        .relative_errors(predicted.as_ref(), &split.validation);
+    mean(&errors)
+}
+
+/// Stage 4: the maps fitted to all samples.
+pub(super) fn final_maps(
+    context: &Context<'_>,
+    set: &MapTrainingSet<'_>,
+    plan: &MapPlan,
+    fold: FoldMaps,
+) -> Result<FinalMaps> {
+    let (coefficients, targets) = (set.coefficients, set.targets);
+    let (seed, observer) = (context.protocol.seed, context.observer);
+    let linear = LinearMap::fit_mirrored(coefficients, targets, set.mirrors.clone())?;
+    let mut network = None;
+    let map: Box<dyn CoefficientMap> = match plan {
+        MapPlan::Linear => Box::new(linear.clone()),
+        MapPlan::Kernel(settings) => {
+            context.begin(Step::FitMap);
+            let features =
+                settings.learn_features(coefficients, targets, &linear, seed, observer)?;
+            let settings = settings.clone();
+            Box::new(KernelMap::fit(
+                coefficients,
+                targets,
+                features,
+                settings,
+                seed,
+            )?)
+        }
+        MapPlan::Mlp { spec, train_on } => {
+            let (map, fitted) =
+                final_network(context, set, spec, *train_on, fold.map, &fold.training)?;
+            network = Some(NetworkReport {
+                judged: fold.training,
+                fitted,
+            });
+            map
+        }
+    };
+    Ok(FinalMaps {
+        map,
+        linear,
+        network,
+    })
+}
+
+/// The network of the model: trained on all samples, or the one that was judged.
+fn final_network(
+    context: &Context<'_>,
+    set: &MapTrainingSet<'_>,
+    spec: &MlpSpec,
+    train_on: TrainOn,
+    judged: Option<Box<dyn CoefficientMap>>,
+    training: &Option<TrainingReport>,
+) -> Result<(Box<dyn CoefficientMap>, Option<TrainingReport>)> {
+    if train_on == TrainOn::NotHeldOut {
+        let map = judged.ok_or_else(|| {
+            Error::Config("the recipe `paper` trains on all samples: train_on = \"all\"".into())
+        })?;
+        return Ok((map, None));
+    }
+    let all: Vec<usize> = (0..set.coefficients.ncols()).collect();
+    let seconds = training
+        .as_ref()
+        .map(|t| t.seconds * all.len() as f64 / t.samples.0 as f64);
+    context.begin(Step::TrainOnAll { seconds });
+    let seed = context.protocol.seed;
+    let (map, report) = MlpMap::fit(&set.for_network(), &all, &[], spec, seed, context.observer)?;
+    Ok((Box::new(map), Some(report)))
+}

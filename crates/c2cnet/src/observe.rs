@@ -1,0 +1,188 @@
+//! What long work tells while it runs, and how it is stopped.
+
+use crate::Result;
+use crate::model_file::Archive;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Watches a fit, may stop it, and keeps the checkpoints of networks that are trained on the way.
+pub trait Observer: Sync {
+    /// Something happened.
+    fn event(&self, _: &Event<'_>) {}
+
+    /// Whether to stop; a training that is under way writes a last checkpoint first.
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    /// How often to call [`Observer::checkpoint`], if at all.
+    fn checkpoint_every(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Takes all that is needed to continue a training from here; `mark` tells the run from any other with
+    /// other data or settings.
+    ///
+    /// # Errors
+    /// What is returned ends training.
+    fn checkpoint(&self, _mark: &str, _: &Archive) -> Result<()> {
+        Ok(())
+    }
+
+    /// The last checkpoint of the run `mark`, if training is to continue from it.
+    ///
+    /// # Errors
+    /// What is returned ends training before it begins.
+    fn resume(&self, _mark: &str) -> Result<Option<Archive>> {
+        Ok(None)
+    }
+}
+
+/// An observer that does nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// What an observer hears.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// A step of the work begins; the one before has ended.
+    Begin(&'a Step),
+    /// A network has made some steps.
+    Training(&'a Progress<'a>),
+}
+
+/// One step of a fit or a diagnosis. Its [`Display`](std::fmt::Display) form says what is being done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Output bases are compared.
+    SearchOutputBasis,
+    /// Input bases are compared by how well they represent the inputs.
+    SearchInputBasis,
+    /// An input basis is judged by the whole operator.
+    TryInputBasis(String),
+    /// A prior is learned from scattered readings.
+    LearnPrior,
+    /// Output bases are factored and training outputs projected.
+    FitOutputs,
+    /// Training inputs are encoded.
+    EncodeInputs {
+        /// After taking logarithms.
+        log: bool,
+    },
+    /// Maps in closed form are compared.
+    ChooseMap {
+        /// On encoded logarithms.
+        log: bool,
+    },
+    /// A network is trained for a part of its steps, to see whether the whole is worth its time.
+    ProbeNetwork {
+        /// One so-many-th of the steps.
+        part: usize,
+    },
+    /// A network is trained to be judged by held-out samples.
+    TrainToJudge {
+        /// Samples that train.
+        train: usize,
+        /// All training samples.
+        samples: usize,
+        /// How long it will take, where that can be told.
+        seconds: Option<f64>,
+    },
+    /// The network of the model is trained.
+    TrainOnAll {
+        /// How long it will take, where that can be told.
+        seconds: Option<f64>,
+    },
+    /// Errors on held-out samples are computed.
+    Judge,
+    /// The map is fitted to all training samples.
+    FitMap,
+    /// An encoder is examined.
+    DiagnoseEncoder,
+    /// Output bases are compared for a person to look at.
+    CompareFloors,
+}
+
+impl Step {
+    /// How many seconds it is expected to take, where that can be told.
+    pub fn seconds(&self) -> Option<f64> {
+        match self {
+            Step::TrainToJudge { seconds, .. } | Step::TrainOnAll { seconds } => *seconds,
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let logged = |log: &bool| if *log { " with log input" } else { "" };
+        match self {
+            Step::SearchOutputBasis => write!(f, "searching for an output basis"),
+            Step::SearchInputBasis => write!(f, "searching for an input basis"),
+            Step::TryInputBasis(name) => write!(f, "trying {name} for the input"),
+            Step::LearnPrior => write!(f, "learning a prior of the input"),
+            Step::FitOutputs => write!(f, "fitting the output space"),
+            Step::EncodeInputs { log } => write!(f, "encoding inputs{}", logged(log)),
+            Step::ChooseMap { log } => write!(f, "choosing the coefficient map{}", logged(log)),
+            Step::ProbeNetwork { part } => {
+                write!(f, "training a network for 1/{part} of its steps")
+            }
+            Step::TrainToJudge { train, samples, .. } => {
+                write!(f, "training a network on {train} of {samples} samples")
+            }
+            Step::TrainOnAll { .. } => write!(f, "training the network on all samples"),
+            Step::Judge => write!(f, "judging on held-out samples"),
+            Step::FitMap => write!(f, "fitting the map to all training samples"),
+            Step::DiagnoseEncoder => write!(f, "diagnosing the encoder"),
+            Step::CompareFloors => write!(f, "comparing output bases"),
+        }
+    }
+}
+
+/// Where the training of a network stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Steps made, over all stages.
+    pub step: usize,
+    /// Steps planned.
+    pub steps: usize,
+    /// The loss of the last step.
+    pub loss: f64,
+    /// The rate of the last step.
+    pub rate: f64,
+    /// The last record.
+    pub metric: Option<&'a Metric>,
+    /// Whether that record is new. Progress is told at every record, and about ten times per second.
+    pub recorded: bool,
+}
+
+/// One record of the history of a training.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// The stage, from 0.
+    pub stage: usize,
+    /// Steps made, over all stages.
+    pub step: usize,
+    /// The mean loss since the last record.
+    pub loss: f64,
+    /// The mean relative error of training samples since the last record.
+    pub train_rl2e: f64,
+    /// The loss of the validation samples.
+    pub validation_loss: Option<f64>,
+    /// Their mean relative error.
+    pub validation_rl2e: Option<f64>,
+    /// The rate of the last step.
+    pub rate: f64,
+    /// The norm of its gradient.
+    pub gradient_norm: f64,
+}
+
+/// [`crate::Error::Interrupted`] once the observer asks to stop.
+pub(crate) fn check_cancelled(observer: &dyn Observer) -> Result<()> {
+    match observer.cancelled() {
+        true => Err(crate::Error::Interrupted),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,194 @@
+//! A plan: everything that a fit leaves to choose, settled.
+//!
+//! `choose` makes one from data and [settings](crate::FitConfig); [`crate::fit_plan`] turns it into a model.
+//! In between a person may look at it and change it.
+
+use crate::basis::BasisSpec;
+use crate::data::{Bounds, Dataset, Field, Symmetries};
+use crate::encode::{EncoderSpec, Transform};
+use crate::map::mlp::Recipe;
+use crate::map::{KernelSettings, MlpSpec};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// What [`crate::fit_plan`] does: for each field its basis and how it is encoded or decoded, and the map.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// How samples and points are divided.
+    pub protocol: Protocol,
+    /// One entry per input field of the data.
+    pub inputs: Vec<InputPlan>,
+    /// One entry per output field of the data.
+    pub outputs: Vec<OutputPlan>,
+    /// The coefficient map.
+    pub map: MapPlan,
+}
+
+/// How samples and points are divided into those that fit and those that judge.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Part of the training samples that judges.
+    pub validation: f64,
+    /// Part of the output points that judges.
+    pub withhold: f64,
+    /// Symmetries by which training samples are augmented.
+    pub symmetries: Symmetries,
+}
+
+/// How an input field is encoded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputPlan {
+    /// The field's name; a single one is called `""`.
+    pub name: String,
+    /// How components share coefficients.
+    pub components: Components,
+    /// What happens to values and coefficients.
+    pub transform: Transform,
+    /// The box on which the basis lives.
+    pub domain: Bounds,
+    /// One basis for all components, or one for each.
+    pub bases: Vec<BasisSpec>,
+    /// The regularised least squares.
+    pub encoder: EncoderSpec,
+}
+
+/// How an output field is decoded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputPlan {
+    /// The field's name; a single one is called `""`.
+    pub name: String,
+    /// How components share coefficients.
+    pub components: Components,
+    /// The box on which the basis lives.
+    pub domain: Bounds,
+    /// Relative cut of singular values; by the error at withheld points where it is not given.
+    pub cut: Option<f64>,
+    /// One basis for all components, or one for each.
+    pub bases: Vec<BasisSpec>,
+}
+
+/// How several components share coefficients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Components {
+    /// Each its own, concatenated.
+    #[default]
+    Separate,
+    /// One vector-valued basis.
+    Joint,
+}
+
+/// The coefficient map with its parameters settled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum MapPlan {
+    /// Ridge regression.
+    Linear,
+    /// Relevance-weighted kernel regression.
+    Kernel(KernelSettings),
+    /// A fully connected network.
+    Mlp {
+        /// Its settings.
+        spec: MlpSpec,
+        /// Which samples train it.
+        train_on: TrainOn,
+    },
+}
+
+/// Which training samples train the network of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrainOn {
+    /// All of them.
+    All,
+    /// Those that are not held out: the network that was judged is the one of the model.
+    NotHeldOut,
+}
+
+impl MapPlan {
+    /// Its name in settings and messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            MapPlan::Linear => "linear",
+            MapPlan::Kernel(_) => "kernel",
+            MapPlan::Mlp { .. } => "network",
+        }
+    }
+
+    /// Whether the map is the paper's network, which sees coefficients as they are and trains on all samples.
+    pub(crate) fn takes_raw_coefficients(&self) -> bool {
+        matches!(self, MapPlan::Mlp { spec, .. } if spec.recipe == Recipe::Paper)
+    }
+}
+
+impl Plan {
+    /// Checks that the plan is one for `data`: the same fields, domains of their dimension, ranges.
+    ///
+    /// # Errors
+    /// Naming what does not fit.
+    pub fn check(&self, data: &Dataset) -> Result<()> {
+        let Protocol {
+            validation,
+            withhold,
+            ..
+        } = self.protocol;
+        if !(validation > 0.0 && validation < 0.5 && (0.0..=0.5).contains(&withhold)) {
+            return Err(Error::Config(format!(
+                "plan: validation = {validation} must lie between 0 and 0.5, withhold = {withhold} too"
+            )));
+        }
+        let inputs = self.inputs.iter().map(|p| (&p.name, &p.domain)).collect();
+        check_fields("input", inputs, &data.inputs)?;
+        let outputs = self.outputs.iter().map(|p| (&p.name, &p.domain)).collect();
+        check_fields("output", outputs, &data.outputs)?;
+        for input in &self.inputs {
+            input.encoder.given()?;
+        }
+        match &self.map {
+            MapPlan::Linear => Ok(()),
+            MapPlan::Kernel(settings) => settings.check(),
+            MapPlan::Mlp { spec, .. } => spec.check(),
+        }
+    }
+}
+
+/// Plans and fields must be the same, in the same order.
+fn check_fields(
+    kind: &str,
+    plans: Vec<(&String, &Bounds)>,
+    fields: &[(String, Field)],
+) -> Result<()> {
+    let names = |list: Vec<&String>| format!("{list:?}");
+    let planned: Vec<&String> = plans.iter().map(|p| p.0).collect();
+    let present: Vec<&String> = fields.iter().map(|f| &f.0).collect();
+    if planned != present {
+        return Err(Error::Config(format!(
+            "the plan is for the {kind}s {}, the data has {}; make a plan for this data",
+            names(planned),
+            names(present)
+        )));
+    }
+    for ((name, domain), (_, field)) in plans.iter().zip(fields) {
+        check_domain(domain, field)
+            .map_err(|e| Error::Config(format!("the plan's {kind} {name:?}: {e}")))?;
+    }
+    Ok(())
+}
+
+/// A domain must have the dimension of the field's points.
+pub(crate) fn check_domain(domain: &Bounds, field: &Field) -> Result<()> {
+    if domain.dim() != field.dim() {
+        return Err(Error::Config(format!(
+            "domain {domain} has {} sides, the points have {} dimensions",
+            domain.dim(),
+            field.dim()
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! What a fit tells when it is done, as data.
+
+use crate::map::KernelReport;
+use crate::map::mlp::TrainingReport;
+use crate::operator::EvaluationReport;
+use serde::{Deserialize, Serialize};
+
+/// How a fit went.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FitReport {
+    /// Errors on held-out training samples of the same map fitted without them. Bases, encoder and
+    /// output space were settled on all training samples, so a test error may be a little larger.
+    ///
+    /// Where the recipe of a network trains on all samples ([`FitReport::held_out`] is false), these
+    /// are errors on samples that trained.
+    pub validation: EvaluationReport,
+    /// Whether the map that was judged had not seen the samples that judged it.
+    pub held_out: bool,
+    /// What was chosen and why.
+    pub choices: Vec<Choice>,
+    /// The maps that were compared.
+    pub candidates: Vec<Candidate>,
+    /// The choice of the kernel map, where one was tried.
+    pub kernel: Option<KernelReport>,
+    /// The training of the network, where one was chosen.
+    pub network: Option<NetworkReport>,
+    /// How many samples trained, with augmentation.
+    pub n_train: usize,
+    /// Time spent.
+    pub seconds: Seconds,
+}
+
+/// One decision of a fit. Its [`Display`](std::fmt::Display) form is the sentence for people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What was decided.
+    pub subject: Subject,
+    /// The name of the field that it concerns; a single one, and the map, have none.
+    pub field: String,
+    /// What was compared; empty where settings or data left nothing to compare.
+    pub candidates: Vec<Candidate>,
+    /// What was chosen, in words.
+    pub chosen: String,
+    /// Why, in words.
+    pub why: String,
+}
+
+impl Choice {
+    /// The choice with its sentence, for files and other programs.
+    pub fn object(&self) -> serde_json::Value {
+        let mut object = serde_json::json!(self);
+        object["text"] = self.to_string().into();
+        object
+    }
+}
+
+/// What a [`Choice`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// The basis of an output.
+    OutputBasis,
+    /// The basis of an input.
+    InputBasis,
+    /// How an input's coefficients are determined.
+    InputEncoder,
+    /// An output space as it was fitted.
+    Output,
+    /// An input encoder as it was fitted.
+    Input,
+    /// The coefficient map.
+    Map,
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (before, after) = match self.subject {
+            Subject::OutputBasis => ("output", " basis searched"),
+            Subject::InputBasis => ("input", " basis searched"),
+            Subject::InputEncoder => ("input", " encoder"),
+            Subject::Output => ("output", ""),
+            Subject::Input => ("input", ""),
+            Subject::Map => ("map", ""),
+        };
+        write!(f, "{before}")?;
+        if !self.field.is_empty() {
+            write!(f, " {:?}", self.field)?;
+        }
+        write!(f, "{after}: {}, {}", self.chosen, self.why)
+    }
+}
+
+/// One of several things that were compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// What it is.
+    pub name: String,
+    /// The error it was judged by, on held-out training samples or at withheld points.
+    pub error: f64,
+}
+
+/// The training of a network.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NetworkReport {
+    /// Without the held-out samples, which judged it; `None` where the recipe wants all.
+    pub judged: Option<TrainingReport>,
+    /// With all samples; `None` where the one that was judged is the one of the model.
+    pub fitted: Option<TrainingReport>,
+}
+
+/// Wall-clock seconds of the parts of a fit.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Seconds {
+    /// The search for bases.
+    pub search: f64,
+    /// Basis evaluation, factorisation and coefficients of the training samples.
+    pub encoding: f64,
+    /// The coefficient map alone.
+    pub training: f64,
+    /// Everything.
+    pub total: f64,
+}

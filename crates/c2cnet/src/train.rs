@@ -1,0 +1,114 @@
+//! The way from what a user typed to a model: settings, plan, fit.
+
+use crate::choose::choose;
+use crate::data::Dataset;
+use crate::fit::{Context, Prepared, build};
+use crate::observe::Observer;
+use crate::operator::C2CNet;
+use crate::plan::Plan;
+use crate::report::{Choice, FitReport};
+use crate::settings::FitConfig;
+use crate::{Error, Result};
+use std::time::Instant;
+
+/// Fits an operator to the training samples of `data`; no other sample is looked at.
+///
+/// # Errors
+/// If the settings or the data cannot be used (the message says which and why), or the observer
+/// asks to stop.
+pub fn fit(
+    data: &Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+) -> Result<(C2CNet, FitReport)> {
+    let begin = Instant::now();
+    config.check()?;
+    let train = training_samples(data)?;
+    let context = Context::new(&train, config.protocol(), observer);
+    let (plan, prepared) = choose(&context, config)?;
+    let (model, mut report) = build(&context, &plan, prepared)?;
+    report.seconds.total = begin.elapsed().as_secs_f64();
+    Ok((describe(model, &plan, Some(config), &report, data)?, report))
+}
+
+/// What [`fit`] would do, to be looked at and changed before [`fit_plan`] does it, with what was compared.
+///
+/// # Errors
+/// As [`fit`].
+pub fn plan(
+    data: &Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+) -> Result<(Plan, Vec<Choice>)> {
+    config.check()?;
+    let train = training_samples(data)?;
+    let context = Context::new(&train, config.protocol(), observer);
+    let (plan, prepared) = choose(&context, config)?;
+    Ok((plan, prepared.choices))
+}
+
+/// Fits an operator to the training samples of `data` as `plan` says.
+///
+/// # Errors
+/// If the plan is not one for this data, a part of it cannot be carried out, or the observer asks to stop.
+pub fn fit_plan(
+    data: &Dataset,
+    plan: &Plan,
+    observer: &dyn Observer,
+) -> Result<(C2CNet, FitReport)> {
+    let begin = Instant::now();
+    let train = training_samples(data)?;
+    plan.check(&train)?;
+    let context = Context::new(&train, plan.protocol, observer);
+    let (model, mut report) = build(&context, plan, Prepared::default())?;
+    report.seconds.total = begin.elapsed().as_secs_f64();
+    Ok((describe(model, plan, None, &report, data)?, report))
+}
+
+/// The training samples, if there are enough to fit and to judge.
+fn training_samples(data: &Dataset) -> Result<Dataset> {
+    data.check()?;
+    if data.outputs.is_empty() {
+        return Err(Error::Data(
+            "the data has no outputs `u`; a fit needs them".into(),
+        ));
+    }
+    let indices = data.train_indices();
+    if indices.is_empty() {
+        return Err(Error::Data(
+            "the data has no training sample; its split must name some \"train\"".into(),
+        ));
+    }
+    let train = data.select(&indices);
+    if train.samples() < 5 {
+        return Err(Error::Data(format!(
+            "{} training samples are too few: some are held out to judge the choices; give at least 5",
+            train.samples()
+        )));
+    }
+    Ok(train)
+}
+
+/// The model with everything about its fit that people may want to know.
+fn describe(
+    model: C2CNet,
+    plan: &Plan,
+    config: Option<&FitConfig>,
+    report: &FitReport,
+    data: &Dataset,
+) -> Result<C2CNet> {
+    let info = serde_json::json!({
+        "config": config,
+        "plan": plan,
+        "seed": plan.protocol.seed,
+        "data": {
+            "fingerprint": data.fingerprint(),
+            "n_train": data.train_indices().len(),
+            "meta": data.meta,
+        },
+        "choices": report.choices.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "validation": report.validation,
+        "held_out": report.held_out,
+    });
+    Ok(model.with_info(info))
+}
