@@ -3,14 +3,14 @@
 mod figure;
 mod peers;
 
-use crate::output::{self, Table, counted, error, number, say};
-use crate::progress::Progress;
-use crate::reproduce::cpu;
-use crate::run_files::Peer as PeerResult;
-use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
 use c2cnet::operator::{FitConfig, MapKind, Observer, fit};
 use c2cnet::{Error, Result};
+use c2cnet_experiments::reproduce::cpu;
+use c2cnet_experiments::run_files::Peer as PeerResult;
+use c2cnet_experiments::terminal::Progress;
+use c2cnet_experiments::terminal::{self, Table, counted, error, number, say};
+use c2cnet_experiments::{output_path, terminal::interrupt};
 use clap::ValueEnum;
 use peers::{Environment, Peer, Training};
 use serde_json::{Value, json};
@@ -196,7 +196,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     drop(progress);
     if args.json {
         let methods: Vec<Value> = entries.iter().map(Entry::object).collect();
-        output::say_json(&json!({
+        terminal::say_json(&json!({
             "data": args.data,
             "n_train": data.train_indices().len(),
             "n_test": test.len(),

@@ -1,14 +1,14 @@
 //! `c2cnet demo`: everything once, explained.
 
 use super::errors;
-use crate::output::{counted, error, say};
-use crate::picture::{self, Shown, input_of};
-use crate::progress::Progress;
-use crate::{interrupt, output_path};
 use c2cnet::data::{Dataset, Field, Observations, Points};
 use c2cnet::metrics::relative;
 use c2cnet::operator::{C2CNet, FitConfig, fit};
 use c2cnet::{Error, Result};
+use c2cnet_experiments::picture::{self, Shown, input_of};
+use c2cnet_experiments::terminal::Progress;
+use c2cnet_experiments::terminal::{counted, error, say};
+use c2cnet_experiments::{output_path, terminal::interrupt};
 use c2cnet_problems::{Darcy1d, Problem, problems};
 use faer::Mat;
 use serde_json::json;

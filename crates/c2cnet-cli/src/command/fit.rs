@@ -1,14 +1,14 @@
 //! `c2cnet fit`: from samples to a model file.
 
 use super::errors;
-use crate::output::{self, counted, say};
-use crate::progress::Progress;
 use crate::settings::FitFlags;
 use crate::training::{MetricsFile, Training};
-use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::operator::{FitReport, NetworkReport, fit};
+use c2cnet_experiments::terminal::Progress;
+use c2cnet_experiments::terminal::{self, counted, say};
+use c2cnet_experiments::{output_path, terminal::interrupt};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -141,7 +141,7 @@ fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> 
     object.insert("candidates".into(), json!(report.candidates));
     object.insert("n_train".into(), json!(report.n_train));
     object.insert("timings".into(), json!(report.seconds));
-    output::say_json(&object.into())
+    terminal::say_json(&object.into())
 }
 
 /// Both trainings without their histories, which `--metrics` writes.

@@ -1,10 +1,10 @@
 //! What is in a model file.
 
 use super::entries;
-use crate::output::{Table, bounds, counted, error};
 use c2cnet::Result;
 use c2cnet::model_file::Archive;
 use c2cnet::operator::C2CNet;
+use c2cnet_experiments::terminal::{Table, bounds, counted, error};
 use serde_json::{Value, json};
 use std::path::Path;
 
