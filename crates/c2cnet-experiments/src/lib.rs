@@ -9,7 +9,7 @@
 //! [`reproduce`] does experiments, [`report`] shows what came out of them, and the two know of each
 //! other only through the files in a run folder, [`run_files`]. [`printed`] holds the table of the
 //! paper whose cells runs name. [`picture`] and [`method_figures`] draw, with [`c2cnet_figure`].
-//! [`terminal`], [`output_path`] and [`merge`] are shared with the command.
+//! [`terminal`], [`output_path`] and [`merge()`] are shared with the command.
 
 mod merge;
 pub mod method_figures;

@@ -18,12 +18,19 @@ impl fmt::Display for Rgb {
     }
 }
 
+/// Text and axes.
 pub const BLACK: Rgb = Rgb::hex(0x000000);
+/// The first colour of series.
 pub const BLUE: Rgb = Rgb::hex(0x0072b2);
+/// Vermillion, the second.
 pub const VERMILLION: Rgb = Rgb::hex(0xd55e00);
+/// Bluish green.
 pub const GREEN: Rgb = Rgb::hex(0x009e73);
+/// Reddish purple.
 pub const PURPLE: Rgb = Rgb::hex(0xcc79a7);
+/// Orange.
 pub const ORANGE: Rgb = Rgb::hex(0xe69f00);
+/// Sky blue.
 pub const SKY: Rgb = Rgb::hex(0x56b4e9);
 
 /// The palette of Okabe and Ito in the order series take it. Its yellow is

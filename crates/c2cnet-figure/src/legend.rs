@@ -11,8 +11,11 @@ pub enum Legend {
     /// Above the axes if two rows are enough, else to the right.
     #[default]
     Auto,
+    /// Above the panel.
     Above,
+    /// To the right of it.
     Right,
+    /// Nowhere.
     Hidden,
 }
 

@@ -28,6 +28,8 @@
 //! cannot be shown (not finite, or not positive on a logarithmic axis) are left
 //! out, and nothing in here fails on bad data.
 
+#![warn(missing_docs)]
+
 mod arrows;
 mod axis;
 mod cloud;
@@ -55,16 +57,20 @@ mod triangles;
 #[cfg(test)]
 mod tests;
 
-pub use arrows::MARGIN as ARROW_MARGIN;
+pub use arrows::{Arrows, MARGIN as ARROW_MARGIN};
 pub use colour_scale::ColourScale;
+pub use heatmap::Heatmap;
 pub use legend::Legend;
+pub use lines::Lines;
 pub use overlay::Overlay;
 pub use panel::Panel;
 pub use plane::Plane;
 pub use png::{PngError, png};
+pub use scatter::Scatter;
 pub use series::{Dash, Marker, Series};
 pub use svg::{Stroke, Svg, polyline};
 pub use text::{Anchor, Text};
+pub use triangles::Triangles;
 
 /// A title over rows of panels.
 pub struct Figure {

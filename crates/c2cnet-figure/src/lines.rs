@@ -35,6 +35,7 @@ enum Along {
 }
 
 impl Panel<Lines> {
+    /// Adds a series.
     pub fn series(mut self, series: Series) -> Self {
         self.plot.series.push(series);
         self
@@ -45,6 +46,7 @@ impl Panel<Lines> {
         self.reference(Along::Horizontal(y), label)
     }
 
+    /// A vertical line at `x`, with a label.
     pub fn vertical(self, x: f64, label: &str) -> Self {
         self.reference(Along::Vertical(x), label)
     }

@@ -140,6 +140,7 @@ impl<K> Panel<K> {
         }
     }
 
+    /// The title above the axes.
     pub fn title(mut self, title: &str) -> Self {
         self.title = title.to_owned();
         self
@@ -152,6 +153,7 @@ impl<K> Panel<K> {
         self
     }
 
+    /// The range of the vertical axis, in place of that of the values.
     pub fn y_range(mut self, lo: f64, hi: f64) -> Self {
         self.y.range = Some((lo, hi));
         self
@@ -175,6 +177,7 @@ impl<K> Panel<K> {
         self
     }
 
+    /// Where the legend stands.
     pub fn legend(mut self, legend: Legend) -> Self {
         self.legend = legend;
         self
@@ -197,11 +200,13 @@ impl<K> Panel<K> {
 }
 
 impl<K: Points> Panel<K> {
+    /// A logarithmic horizontal axis.
     pub fn log_x(mut self) -> Self {
         self.x.scale = Scale::Log10;
         self
     }
 
+    /// A logarithmic vertical axis.
     pub fn log_y(mut self) -> Self {
         self.y.scale = Scale::Log10;
         self
@@ -209,6 +214,7 @@ impl<K: Points> Panel<K> {
 }
 
 impl<K: Coloured> Panel<K> {
+    /// How values become colours.
     pub fn colours(mut self, scale: ColourScale) -> Self {
         *self.plot.scale_mut() = scale;
         self

@@ -21,22 +21,33 @@ pub struct Series {
     width: f64,
 }
 
+/// How a line is dashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dash {
+    /// Not at all.
     Solid,
+    /// Short dashes.
     Short,
     /// Dash and dot.
     Alternating,
+    /// Dots.
     Dotted,
+    /// Long dashes.
     Long,
 }
 
+/// The shape of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marker {
+    /// A disc.
     Disc,
+    /// A square.
     Square,
+    /// A triangle that points up.
     Triangle,
+    /// A square on its corner.
     Diamond,
+    /// A triangle that points down.
     Inverted,
 }
 
@@ -67,10 +78,12 @@ impl Series {
         Series::new(label, x, y, Some(None), None)
     }
 
+    /// A dashed line through the points.
     pub fn dashed(label: &str, x: &[f64], y: &[f64]) -> Self {
         Series::new(label, x, y, Some(Some(Dash::Short)), None)
     }
 
+    /// Markers at the points, and no line.
     pub fn markers(label: &str, x: &[f64], y: &[f64]) -> Self {
         Series::new(label, x, y, None, Some(None))
     }
@@ -98,6 +111,7 @@ impl Series {
         }
     }
 
+    /// The colour, in place of the one by order.
     pub fn colour(mut self, colour: Rgb) -> Self {
         self.colour = Some(colour);
         self
@@ -210,6 +224,7 @@ impl Dash {
 }
 
 impl Marker {
+    /// Draws the marker at each of the points.
     pub fn draw(self, svg: &mut Svg, points: Vec<Point>, colour: Rgb) {
         let tagged: Vec<(Point, ())> = points.into_iter().map(|p| (p, ())).collect();
         let apart = decimate::cloud(&tagged, 1.0);

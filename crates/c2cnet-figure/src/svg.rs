@@ -14,13 +14,16 @@ pub struct Svg(String);
 /// How an outline is drawn.
 #[derive(Clone, Copy)]
 pub struct Stroke {
+    /// Its colour.
     pub colour: Rgb,
+    /// Its width in pixels.
     pub width: f64,
     /// Lengths of dashes and gaps; empty for a solid line.
     pub dashes: &'static [f64],
 }
 
 impl Stroke {
+    /// A line without dashes.
     pub fn solid(colour: Rgb, width: f64) -> Self {
         Stroke {
             colour,
@@ -31,6 +34,7 @@ impl Stroke {
 }
 
 impl Svg {
+    /// Adds text.
     pub fn text(&mut self, text: &Text<'_>) {
         self.0.push_str(&text.to_svg());
     }
@@ -72,6 +76,7 @@ impl Svg {
         self.0.push_str("/>\n");
     }
 
+    /// Adds the outline of a rectangle.
     pub fn rectangle(&mut self, area: Area, stroke: Stroke) {
         self.stroke(&area.path(), stroke);
     }

@@ -18,10 +18,14 @@ pub const LINE_HEIGHT: f64 = 1.25;
 const INK: Rgb = Rgb(0x22, 0x22, 0x22);
 const SMALL: f64 = 0.72;
 
+/// Which part of a text its point is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
+    /// The left end.
     Start,
+    /// The middle.
     Middle,
+    /// The right end.
     End,
 }
 
@@ -38,6 +42,7 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// Text of this size at a point, which is its left end.
     pub fn new(x: f64, y: f64, size: f64, content: &'a str) -> Self {
         Text {
             x,
@@ -51,11 +56,13 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Which part of the text the point is.
     pub fn anchor(mut self, anchor: Anchor) -> Self {
         self.anchor = anchor;
         self
     }
 
+    /// In bold type.
     pub fn bold(mut self) -> Self {
         self.bold = true;
         self
@@ -73,6 +80,7 @@ impl<'a> Text<'a> {
         self
     }
 
+    /// The element.
     pub fn to_svg(&self) -> String {
         let mut svg = format!(
             "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{INK}\"",

@@ -40,7 +40,7 @@ pub fn write(folder: &Path, page: &Path) -> Result<()> {
 /// Writes the main figures of the run in `folder` as Markdown.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_results(folder: &Path, markdown: &Path) -> Result<()> {
     let run = Run::read(folder)?;
     output_path::write(markdown, &results::markdown(&run))

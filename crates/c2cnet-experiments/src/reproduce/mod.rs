@@ -1,7 +1,7 @@
 //! The paper's experiments, each from a TOML file to a folder of results.
 //!
-//! [`library`] reads the files as [`experiment`]s, [`data`] makes what they ask for, [`run`] fits and evaluates,
-//! what each fit [`found`] is kept, the files named after a kind of experiment do what is special, [`figures`] draws,
+//! [`library`] reads the files as [`experiment`]s, `data` makes what they ask for, `run` fits and evaluates,
+//! what each fit `found` is kept, the files named after a kind of experiment do what is special, `figures` draws,
 //! and [`run_files`] is what remains.
 
 mod checks;
