@@ -143,14 +143,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let progress = Progress::start("reading the data");
     let data = Dataset::read_npz(&args.data)?;
     let test = data.test_indices();
-    if test.is_empty() || data.train_indices().len() + test.len() > data.samples() {
-        return Err(Error::Data(format!(
-            "{} sets no test samples apart; give it n_train, so that methods are judged by \
-             samples they have not seen",
-            args.data.display()
-        ))
-        .into());
-    }
+    check_test(args, &data)?;
     // All that may be missing is looked for before the first fit.
     let mut problem = ["experiment", "problem"].iter();
     let problem = problem.find_map(|key| data.meta[key].as_str());
@@ -217,6 +210,19 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
          mean training output",
     )?;
     say(format_args!("wrote {}", args.output.display()))?;
+    Ok(())
+}
+
+/// Checks that some samples do not train.
+fn check_test(args: &Args, data: &Dataset) -> Result<()> {
+    let test = data.test_indices();
+    if test.is_empty() || data.train_indices().len() + test.len() > data.samples() {
+        return Err(Error::Data(format!(
+            "{} sets no test samples apart; give it n_train, so that methods are judged by \
+             samples they have not seen",
+            args.data.display()
+        )));
+    }
     Ok(())
 }
 

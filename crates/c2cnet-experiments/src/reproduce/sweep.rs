@@ -88,8 +88,14 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
             },
         )?;
     }
+    bench.findings.tables.push(table(spec, rows));
+    Ok(())
+}
+
+/// The fits, one row each.
+fn table(spec: &SweepSpec, rows: Vec<Map<String, serde_json::Value>>) -> Table {
     let column = Column::new;
-    bench.findings.tables.push(Table {
+    Table {
         id: format!("{}-table", spec.id),
         title: spec.title.clone(),
         caption: format!("The fits of the curve, by {}.", spec.x.title),
@@ -105,8 +111,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
             column("seconds", "fit", Kind::Seconds),
         ],
         rows,
-    });
-    Ok(())
+    }
 }
 
 /// The settings of `variant` with `key` set to `value`.
