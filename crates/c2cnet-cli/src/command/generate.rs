@@ -3,9 +3,8 @@
 use crate::settings::Source;
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
-use c2cnet_experiments::terminal::Progress;
-use c2cnet_experiments::terminal::{self, Table, counted, say};
-use c2cnet_experiments::{output_path, reproduce, terminal::interrupt};
+use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, say};
+use c2cnet_experiments::{output_path, reproduce};
 use c2cnet_problems::problems;
 use serde_json::{Value, json};
 use std::path::PathBuf;
