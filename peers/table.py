@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PAPER = HERE.parent / "crates/c2cnet-cli/src/report/assets/paper.toml"
+PAPER = HERE.parent / "crates/c2cnet-experiments/src/printed.toml"
 TITLES = {
     "darcy2d": "2D Darcy flow (`tab:2d_darcy_comparison`, `tab:performance-summary`)",
     "darcy1d": "1D Darcy flow, aligned points",

@@ -34,7 +34,7 @@ LOCAL = ["--set", "input.basis.coordinates=local", "--set", "output.basis.coordi
 
 def flags(problem, kind, steps):
     if kind.startswith("paper"):
-        config = ROOT / f"experiments/recipe/{problem}.toml"
+        config = ROOT / f"crates/c2cnet-experiments/experiments/recipe/{problem}.toml"
         local = LOCAL if kind == "paper-local" else []
         return ["--config", str(config), "--set", f"map.mlp.steps={steps}", *local]
     return ["--set", f"map.kind={'mlp' if kind == 'fast' else kind}"]

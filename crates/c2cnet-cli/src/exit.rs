@@ -1,6 +1,7 @@
 //! From an error to what scripts and people see of it.
 
 use c2cnet::Error;
+use c2cnet_experiments::terminal::interrupt;
 
 /// Any other failure.
 pub const OTHER: u8 = 1;
@@ -13,7 +14,7 @@ pub const FILE: u8 = 4;
 /// A computation that did not succeed.
 pub const NUMERICAL: u8 = 5;
 /// Interrupted.
-pub const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = interrupt::EXIT_CODE;
 
 /// The exit code for `error`, by the library's error in its chain.
 pub fn code(error: &anyhow::Error) -> u8 {

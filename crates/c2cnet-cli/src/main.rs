@@ -3,21 +3,11 @@
 //! `main` parses what was typed, [`command`] runs it, [`exit`] turns what happened into a code.
 
 mod command;
-mod contour;
 mod exit;
-mod figure;
-mod interrupt;
-mod method_figures;
-mod output;
-mod output_path;
-mod picture;
-mod progress;
-mod report;
-mod reproduce;
-mod run_files;
 mod settings;
 mod training;
 
+use c2cnet_experiments::terminal::interrupt;
 use clap::Parser;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;

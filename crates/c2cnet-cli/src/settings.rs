@@ -3,6 +3,7 @@
 use anyhow::Context;
 use c2cnet::FitConfig;
 use c2cnet::{Error, Result};
+use c2cnet_experiments::merge;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -217,28 +218,6 @@ fn parse_inline(flag: &str, text: &str) -> Result<Table> {
     match table.remove("basis") {
         Some(Value::Table(basis)) => Ok(basis),
         _ => Err(wrong("not a table")),
-    }
-}
-
-/// Puts `over` over `base`, table by table. A basis of another family, or an encoder by another method,
-/// replaces the one before: nothing of that may remain.
-pub fn merge(base: &mut Table, over: Table) {
-    let other = |key: &str| over.get(key).is_some_and(|v| base.get(key) != Some(v));
-    if other("family") || other("method") {
-        base.clear();
-    }
-    for (one, each) in [("basis", "bases"), ("bases", "basis")] {
-        if over.contains_key(one) {
-            base.remove(each);
-        }
-    }
-    for (key, value) in over {
-        match (base.get_mut(&key), value) {
-            (Some(Value::Table(below)), Value::Table(above)) => merge(below, above),
-            (_, value) => {
-                base.insert(key, value);
-            }
-        }
     }
 }
 

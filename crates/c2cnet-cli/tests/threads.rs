@@ -39,9 +39,13 @@ fn files_are_the_same_on_one_and_on_two_threads() {
     }
 }
 
+/// The file of metrics is a pipe: it is opened, for which the command waits, once data and settings
+/// are read and the fit begins.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_fit_exits_with_130_and_leaves_nothing() {
+    use std::process::Command;
+
     let folder = Folder::new();
     folder.succeed(&[
         "generate",
@@ -51,17 +55,31 @@ fn an_interrupted_fit_exits_with_130_and_leaves_nothing() {
         "--set",
         "points=600",
     ]);
+    let pipe = folder.path("metrics");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let fit = ["fit", "data.npz", "-o", "model.c2c", "--map", "kernel"];
     let mut child = folder
-        .command(&["fit", "data.npz", "-o", "model.c2c", "--map", "kernel"])
+        .command(&[&fit[..], &["--metrics", "metrics"]].concat())
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(600));
-    let interrupt = std::process::Command::new("kill")
+    let (begun, begins) = std::sync::mpsc::channel();
+    std::thread::spawn(move || begun.send(std::fs::File::open(pipe)));
+    let _reader = begins
+        .recv_timeout(std::time::Duration::from_secs(120))
+        .expect("the fit does not begin")
+        .unwrap();
+    let interrupt = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(interrupt.unwrap().success());
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130));
-    assert_eq!(folder.names(), ["data.npz"]);
+    assert_eq!(folder.names(), ["data.npz", "metrics"]);
 }

@@ -3,15 +3,14 @@
 mod figure;
 mod peers;
 
-use crate::output::{self, Table, counted, error, number, say};
-use crate::progress::Progress;
-use crate::reproduce::cpu;
-use crate::run_files::Peer as PeerResult;
-use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
+use c2cnet::{FitConfig, fit};
 use c2cnet::settings::MapKind;
 use c2cnet::{Error, Result};
-use c2cnet::{FitConfig, fit};
+use c2cnet_experiments::output_path;
+use c2cnet_experiments::reproduce::cpu;
+use c2cnet_experiments::run_files::Peer as PeerResult;
+use c2cnet_experiments::terminal::{self, Progress, Table, counted, error, interrupt, number, say};
 use clap::ValueEnum;
 use peers::{Environment, Peer, Training};
 use serde_json::{Value, json};
@@ -144,14 +143,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let progress = Progress::start("reading the data");
     let data = Dataset::read_npz(&args.data)?;
     let test = data.test_indices();
-    if test.is_empty() || data.train_indices().len() + test.len() > data.samples() {
-        return Err(Error::Data(format!(
-            "{} sets no test samples apart; give it n_train, so that methods are judged by \
-             samples they have not seen",
-            args.data.display()
-        ))
-        .into());
-    }
+    check_test(args, &data)?;
     // All that may be missing is looked for before the first fit.
     let mut problem = ["experiment", "problem"].iter();
     let problem = problem.find_map(|key| data.meta[key].as_str());
@@ -197,7 +189,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     drop(progress);
     if args.json {
         let methods: Vec<Value> = entries.iter().map(Entry::object).collect();
-        output::say_json(&json!({
+        terminal::say_json(&json!({
             "data": args.data,
             "n_train": data.train_indices().len(),
             "n_test": test.len(),
@@ -218,6 +210,19 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
          mean training output",
     )?;
     say(format_args!("wrote {}", args.output.display()))?;
+    Ok(())
+}
+
+/// Checks that some samples do not train.
+fn check_test(args: &Args, data: &Dataset) -> Result<()> {
+    let test = data.test_indices();
+    if test.is_empty() || data.train_indices().len() + test.len() > data.samples() {
+        return Err(Error::Data(format!(
+            "{} sets no test samples apart; give it n_train, so that methods are judged by \
+             samples they have not seen",
+            args.data.display()
+        )));
+    }
     Ok(())
 }
 

@@ -1,18 +1,18 @@
 //! `c2cnet demo`: everything once, explained.
 
 use super::errors;
-use crate::output::{counted, error, say};
-use crate::picture::{self, Shown, input_of};
-use crate::progress::Progress;
-use crate::{interrupt, output_path};
 use c2cnet::data::{Dataset, Field, Observations, Points};
 use c2cnet::metrics::relative;
 use c2cnet::{C2CNet, FitConfig, fit};
+use c2cnet::operator::EvaluationReport;
 use c2cnet::{Error, Result};
-use c2cnet_problems::{Darcy1d, Problem, problems};
+use c2cnet_experiments::output_path;
+use c2cnet_experiments::picture::{self, Shown, input_of};
+use c2cnet_experiments::terminal::{Progress, counted, error, interrupt, say};
+use c2cnet_problems::{AnyProblem, Darcy1d, Problem, problems};
 use faer::Mat;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -42,15 +42,7 @@ const REFINEMENT: usize = 4;
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let all = problems();
-    let Some(problem) = all.iter().find(|p| p.name == args.problem) else {
-        let names: Vec<&str> = all.iter().map(|p| p.name).collect();
-        let text = format!(
-            "unknown problem `{}`; known are {}",
-            args.problem,
-            names.join(", ")
-        );
-        return Err(Error::Config(text).into());
-    };
+    let problem = find(&all, &args.problem)?;
     output_path::folder(&args.out)?;
     let file = |ending: &str| args.out.join(format!("{}.{ending}", problem.name));
     let (data_file, model_file, picture_file) = (file("npz"), file("c2c"), file("svg"));
@@ -103,15 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     say("3. Evaluate on the test samples, which the fit never saw")?;
     let errors = model.evaluate(&test)?;
     say(errors::table(&errors, false))?;
-    say(format_args!(
-        "   Read it so: RL2E is the size of the error as a part of the size of the solution. A model\n   \
-         that ignores its input has {}, a linear one {}, this one {}. Whatever the\n   \
-         map, the output's basis allows no less than the floor, {}.\n",
-        error(errors.mean_rl2e),
-        error(errors.linear_rl2e),
-        error(errors.rl2e),
-        error(errors.floor)
-    ))?;
+    say(explained(&errors))?;
 
     say("4. Predict where no data was")?;
     let rows = match &fine {
@@ -132,17 +116,43 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         counted(rows.len(), "test sample")
     ))?;
 
-    say(format_args!(
+    say(next_steps(&model_file, &data_file))?;
+    Ok(())
+}
+
+fn find<'a>(all: &'a [AnyProblem], name: &str) -> Result<&'a AnyProblem> {
+    all.iter().find(|p| p.name == name).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|p| p.name).collect();
+        Error::Config(format!(
+            "unknown problem `{name}`; known are {}",
+            names.join(", ")
+        ))
+    })
+}
+
+fn explained(errors: &EvaluationReport) -> String {
+    format!(
+        "   How to read this: RL2E is the size of the error as a part of the size of the solution. A model\n   \
+         that ignores its input has {}, a linear one {}, this one {}. Whatever the\n   \
+         map, the output's basis allows no less than the floor, {}.\n",
+        error(errors.mean_rl2e),
+        error(errors.linear_rl2e),
+        error(errors.rl2e),
+        error(errors.floor)
+    )
+}
+
+fn next_steps(model: &Path, data: &Path) -> String {
+    format!(
         "Next, try\n  \
          c2cnet inspect {model}\n  \
          c2cnet evaluate {model} {data} --figure samples.svg\n  \
          c2cnet predict {model} {data} -o prediction.npz\n  \
          c2cnet diagnose {data}\n  \
          c2cnet fit --help          which says how to bring your own data",
-        model = model_file.display(),
-        data = data_file.display()
-    ))?;
-    Ok(())
+        model = model.display(),
+        data = data.display()
+    )
 }
 
 /// The data on a grid that holds the demonstration's grid and points between, if the problem lives

@@ -3,13 +3,12 @@
 mod figures;
 mod inline;
 
-use crate::output::{self, Table, error, number, say};
-use crate::progress::Progress;
 use crate::settings::FitFlags;
-use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
 use c2cnet::fit;
+use c2cnet_experiments::output_path;
+use c2cnet_experiments::terminal::{self, Progress, Table, error, interrupt, number, say};
 use inline::inline;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -71,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     write("floor.svg", figures::floor(&floors))?;
     drop(progress);
     if args.json {
-        output::say_json(&json!({
+        terminal::say_json(&json!({
             "inputs": sweeps.iter().map(Sweep::object).collect::<Vec<_>>(),
             "outputs": floors.iter().map(Floors::object).collect::<Vec<_>>(),
             "figures": args.output,

@@ -1,7 +1,7 @@
 //! Errors of a model, for people and for machines.
 
-use crate::output::{Table, error};
 use c2cnet::operator::EvaluationReport;
+use c2cnet_experiments::terminal::{Table, error};
 use serde_json::{Map, Value, json};
 
 /// The table of errors, with a few words on each; `numbered` if samples have numbers that a

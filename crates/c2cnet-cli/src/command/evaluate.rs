@@ -1,14 +1,13 @@
 //! `c2cnet evaluate`: errors of a model on samples with known outputs.
 
 use super::errors;
-use crate::output::{self, counted, say};
-use crate::output_path;
-use crate::picture::{self, Shown};
-use crate::progress::Progress;
-use c2cnet::C2CNet;
 use c2cnet::data::Dataset;
+use c2cnet::C2CNet;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{Error, Result};
+use c2cnet_experiments::output_path;
+use c2cnet_experiments::picture::{self, Shown};
+use c2cnet_experiments::terminal::{self, Progress, counted, say};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -83,7 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     drop(progress);
     if args.json {
-        output::say_json(&errors::object(&report, &on, seconds).into())?;
+        terminal::say_json(&errors::object(&report, &on, seconds).into())?;
         return Ok(());
     }
     say(format_args!(

@@ -1,15 +1,14 @@
 //! `c2cnet fit`: from samples to a model file.
 
 use super::errors;
-use crate::output::{self, counted, say};
-use crate::progress::Progress;
 use crate::settings::FitFlags;
 use crate::training::{MetricsFile, Training};
-use crate::{interrupt, output_path};
 use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
-use c2cnet::report::{Choice, NetworkReport};
 use c2cnet::{FitReport, fit};
+use c2cnet::report::{Choice, NetworkReport};
+use c2cnet_experiments::output_path;
+use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -143,7 +142,7 @@ fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> 
     object.insert("candidates".into(), json!(report.candidates));
     object.insert("n_train".into(), json!(report.n_train));
     object.insert("timings".into(), json!(report.seconds));
-    output::say_json(&object.into())
+    terminal::say_json(&object.into())
 }
 
 /// Both trainings without their histories, which `--metrics` writes.

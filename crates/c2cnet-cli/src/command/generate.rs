@@ -1,11 +1,10 @@
 //! `c2cnet generate`: data of a problem.
 
-use crate::output::{self, Table, counted, say};
-use crate::progress::Progress;
 use crate::settings::Source;
-use crate::{interrupt, output_path, reproduce};
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
+use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, say};
+use c2cnet_experiments::{output_path, reproduce};
 use c2cnet_problems::problems;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -70,7 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     interrupt::patiently(|| data.write_npz(path))?;
     let train = data.train_indices().len();
     if args.json {
-        output::say_json(&json!({
+        terminal::say_json(&json!({
             "data": path,
             "n_samples": data.samples(),
             "n_train": train,
@@ -99,7 +98,7 @@ fn list(as_json: bool) -> anyhow::Result<()> {
     if as_json {
         let list = all.iter().map(|problem| problem.describe());
         let list = list.collect::<c2cnet::Result<Vec<Value>>>()?;
-        output::say_json(&json!({ "problems": list }))?;
+        terminal::say_json(&json!({ "problems": list }))?;
         return Ok(());
     }
     for problem in &all {

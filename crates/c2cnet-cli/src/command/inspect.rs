@@ -3,10 +3,10 @@
 mod data;
 mod model;
 
-use crate::output::{self, Table, say};
-use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, npz};
+use c2cnet::C2CNet;
 use c2cnet::{Error, Result};
+use c2cnet_experiments::terminal::{self, Table, say};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read;
@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Kind::Model => model::describe(&C2CNet::load(&args.file)?, &args.file)?,
     };
     if args.json {
-        output::say_json(&object)?;
+        terminal::say_json(&object)?;
     } else {
         say(text)?;
     }

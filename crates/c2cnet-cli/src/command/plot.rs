@@ -1,12 +1,13 @@
 //! `c2cnet plot`: a picture of one sample, or of the course of training.
 
-use crate::contour::Segment;
-use crate::figure::{ARROW_ROOM, ColourScale, Figure, Panel, Series};
-use crate::output::{counted, say};
-use crate::picture::{PLANE, Plane, sorted};
-use crate::{output_path, training};
+use crate::training;
 use c2cnet::Error;
 use c2cnet::data::{Bounds, Dataset, Field, Points};
+use c2cnet_experiments::output_path;
+use c2cnet_experiments::picture::{PLANE, plane, sorted};
+use c2cnet_experiments::terminal::{counted, say};
+use c2cnet_figure::contour::Segment;
+use c2cnet_figure::{ARROW_MARGIN, ColourScale, Figure, Panel, Series};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -122,7 +123,7 @@ impl<'a> Drawing<'a> {
             boundary: Vec::new(),
         };
         if let ("stokes-inverse", Some(field)) = (problem, drawing.plane_output()) {
-            let plane = Plane::new(field.points_of(sample), None);
+            let plane = plane(field.points_of(sample), None);
             drawing.boundary = plane.zero_contour(&field.values_of(sample));
         }
         drawing
@@ -204,7 +205,7 @@ impl<'a> Drawing<'a> {
                 })
                 .collect(),
             2 => {
-                let plane = Plane::new(points, self.triangles(field));
+                let plane = plane(points, self.triangles(field));
                 parts
                     .map(|(values, symbol)| {
                         let scale = ColourScale::field(symbol);
@@ -240,7 +241,7 @@ impl<'a> Drawing<'a> {
         match domain.zip(own) {
             Some((domain, own)) => {
                 let shown: Bounds = domain.union(&own);
-                let end = |k: usize| ARROW_ROOM * shown.width(k);
+                let end = |k: usize| ARROW_MARGIN * shown.width(k);
                 panel
                     .x_range(shown.lower(0) - end(0), shown.upper(0) + end(0))
                     .y_range(shown.lower(1) - end(1), shown.upper(1) + end(1))

@@ -1,12 +1,11 @@
 //! `c2cnet predict`: outputs of a model, at any points.
 
-use crate::output::{self, counted, say};
-use crate::progress::Progress;
-use crate::{interrupt, output_path};
-use c2cnet::C2CNet;
 use c2cnet::data::npz::write_npz;
 use c2cnet::data::{Dataset, Points, read_output_points, read_points};
+use c2cnet::C2CNet;
 use c2cnet::{Error, Result};
+use c2cnet_experiments::output_path;
+use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
 use faer::Mat;
 use serde_json::json;
 use std::path::PathBuf;
@@ -93,7 +92,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     drop(progress);
     let points: Vec<usize> = predictions.iter().map(Prediction::points).collect();
     if args.json {
-        output::say_json(&json!({
+        terminal::say_json(&json!({
             "output": args.output,
             "n_samples": data.samples(),
             "n_points": points,

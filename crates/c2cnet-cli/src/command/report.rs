@@ -1,7 +1,7 @@
 //! `c2cnet report`: one page about a run, and its main figures as Markdown.
 
-use crate::output::say;
-use crate::{output_path, report};
+use c2cnet_experiments::terminal::say;
+use c2cnet_experiments::{output_path, report};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\

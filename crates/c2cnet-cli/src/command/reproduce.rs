@@ -1,11 +1,11 @@
 //! `c2cnet reproduce`: the paper's experiments.
 
-use crate::output::{Table, say};
-use crate::reproduce::experiment::Column;
-use crate::reproduce::library::{Choice, Library, Steps};
-use crate::reproduce::{self, Order, Outcome};
-use crate::{output_path, report};
 use c2cnet::Error;
+use c2cnet_experiments::reproduce::experiment::Column;
+use c2cnet_experiments::reproduce::library::{Choice, Library, Steps};
+use c2cnet_experiments::reproduce::{self, Order, Outcome};
+use c2cnet_experiments::terminal::{Table, say};
+use c2cnet_experiments::{output_path, report};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -44,7 +44,7 @@ pub struct Args {
 
     /// Which fits are made: the paper's recipe, networks trained well, default settings.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["paper", "fast", "auto"])]
-    recipe: Vec<Column>,
+    recipe: Vec<RecipeFlag>,
 
     /// Steps of networks with the paper's recipe: a number, or `full` for its 30,000
     /// [default: as the experiment's file says, fewer].
@@ -64,6 +64,26 @@ pub struct Args {
     list: bool,
 }
 
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum RecipeFlag {
+    /// The paper's recipe, perhaps with fewer steps.
+    Paper,
+    /// Networks that are trained well, to compare inputs by.
+    Fast,
+    /// The default settings.
+    Auto,
+}
+
+impl From<RecipeFlag> for Column {
+    fn from(flag: RecipeFlag) -> Column {
+        match flag {
+            RecipeFlag::Paper => Column::Paper,
+            RecipeFlag::Fast => Column::Fast,
+            RecipeFlag::Auto => Column::Auto,
+        }
+    }
+}
+
 fn steps(text: &str) -> Result<Steps, String> {
     match (text, text.parse()) {
         ("full", _) => Ok(Steps::Full),
@@ -76,10 +96,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let library = Library {
         folder: args.experiments.clone(),
     };
+    let columns: Vec<Column> = args.recipe.iter().map(|flag| (*flag).into()).collect();
     let choice = Choice {
         quick: args.quick,
         steps: args.steps,
-        columns: &args.recipe,
+        columns: &columns,
     };
     if args.list {
         let mut table = Table::default();

@@ -55,7 +55,7 @@ impl Checkpoints {
     }
 
     pub fn write(&self, mark: &str, archive: &Archive) -> Result<()> {
-        crate::output_path::folder(&self.0)?;
+        c2cnet_experiments::output_path::folder(&self.0)?;
         archive.write(&self.path(mark))
     }
 

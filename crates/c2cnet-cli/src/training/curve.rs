@@ -1,7 +1,7 @@
 //! The course of training as a figure.
 
 use super::metrics::Record;
-use crate::figure::{Figure, Panel, Series};
+use c2cnet_figure::{Figure, Panel, Series};
 
 /// Errors, and the rate below them, over the steps: a column for each network.
 pub fn figure(title: &str, records: &[Record]) -> Figure {

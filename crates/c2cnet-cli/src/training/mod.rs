@@ -7,11 +7,11 @@ mod metrics;
 pub use curve::figure;
 pub use metrics::{MetricsFile, read as read_metrics};
 
-use crate::progress::Progress;
-use c2cnet::Observer;
 use c2cnet::model_file::Archive;
 use c2cnet::observe::{Event, Metric};
+use c2cnet::Observer;
 use c2cnet::{Error, Result};
+use c2cnet_experiments::terminal::Progress;
 use checkpoints::Checkpoints;
 use metrics::Record;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Errors over seconds.
 
 use super::Entry;
-use crate::figure::{Figure, Legend, Panel, Series};
+use c2cnet_figure::{Figure, Legend, Panel, Series};
 
 /// A point for each method that has a model only at its end, a curve for the others.
 pub fn draw(title: &str, entries: &[Entry]) -> Figure {

@@ -1,9 +1,9 @@
 //! Other methods: programs in Python, one process each.
 
 use super::name;
-use crate::interrupt;
-use crate::run_files::Peer as PeerResult;
 use c2cnet::{Error, Result};
+use c2cnet_experiments::run_files::Peer as PeerResult;
+use c2cnet_experiments::terminal::interrupt;
 use clap::ValueEnum;
 use std::fs::File;
 use std::io;

@@ -1,7 +1,7 @@
 //! The figures of a diagnosis.
 
-use crate::figure::{Figure, Marker, Panel, Series};
 use c2cnet::diagnose::{Floor, Floors, IN_USE, Row, Sweep};
+use c2cnet_figure::{Figure, Marker, Panel, Series};
 
 /// Singular values of each input's design matrix.
 pub fn spectrum(sweeps: &[Sweep]) -> String {

@@ -1,8 +1,8 @@
 //! What is in a data file.
 
 use super::entries;
-use crate::output::{Table, bounds, counted, number};
 use c2cnet::data::{Dataset, Field};
+use c2cnet_experiments::terminal::{Table, bounds, counted, number};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

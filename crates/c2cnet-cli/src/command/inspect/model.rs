@@ -1,10 +1,10 @@
 //! What is in a model file.
 
 use super::entries;
-use crate::output::{Table, bounds, counted, error};
-use c2cnet::C2CNet;
 use c2cnet::Result;
 use c2cnet::model_file::Archive;
+use c2cnet::C2CNet;
+use c2cnet_experiments::terminal::{Table, bounds, counted, error};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -40,25 +40,7 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
     }
     let mut text = format!("model, written by c2cnet {version}\n");
     let mut table = Table::default();
-    for (name, encoder) in model.inputs() {
-        table.row([label("input", name), encoder.basis().describe()]);
-        table.row(["  domain".to_string(), domain(encoder.basis())]);
-        table.row(["  encoder".to_string(), encoder.describe()]);
-        let transform = serde_json::to_value(encoder.transform()).unwrap_or_default();
-        table.row(["  transform", transform.as_str().unwrap_or_default()]);
-        push(
-            &mut object["inputs"],
-            json!({
-                "name": name,
-                "basis": encoder.basis().describe(),
-                "functions": encoder.basis().len(),
-                "components": encoder.basis().components(),
-                "encoder": encoder.describe(),
-                "regularisations": encoder.regularisations(),
-                "transform": transform,
-            }),
-        );
-    }
+    describe_inputs(model, &mut table, &mut object["inputs"]);
     table.row(["map".to_string(), model.map().describe()]);
     table.row([
         "  size".to_string(),
@@ -69,54 +51,9 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
             counted(model.map().parameters(), "number")
         ),
     ]);
-    for (name, decoder) in model.outputs() {
-        table.row([label("output", name), decoder.basis().describe()]);
-        table.row(["  domain".to_string(), domain(decoder.basis())]);
-        let points = decoder.fitted_points().map(|p| p.len());
-        table.row([
-            "  rank".to_string(),
-            format!(
-                "{} of {} coordinates kept, fitted at {}",
-                decoder.rank(),
-                decoder.basis().len(),
-                points.map_or("each sample's own points".into(), |n| counted(n, "point"))
-            ),
-        ]);
-        push(
-            &mut object["outputs"],
-            json!({
-                "name": name,
-                "basis": decoder.basis().describe(),
-                "functions": decoder.basis().len(),
-                "components": decoder.basis().components(),
-                "rank": decoder.rank(),
-                "fitted_points": points,
-            }),
-        );
-    }
+    describe_outputs(model, &mut table, &mut object["outputs"]);
     text += &table.to_string();
-    let validation = &info["validation"];
-    if validation.is_object() {
-        let mut errors = Table::default();
-        for (key, name) in [
-            ("rl2e", "RL2E"),
-            ("floor", "floor"),
-            ("withheld_rl2e", "withheld"),
-            ("linear_rl2e", "linear map"),
-            ("mean_rl2e", "training mean"),
-            ("worst_rl2e", "worst"),
-        ] {
-            if let Some(v) = validation[key].as_f64() {
-                errors.row([name.to_string(), error(v)]);
-            }
-        }
-        // Every map but a network by the recipe `paper` is judged by samples that did not train it.
-        let on = match info["held_out"].as_bool() {
-            Some(false) => "training samples, all of which trained",
-            _ => "held-out training samples",
-        };
-        text += &format!("\n\nerrors on {on}\n{errors}");
-    }
+    text += &judged(info);
     let fitted = json!({
         "samples": info["data"]["n_train"],
         "fingerprint": info["data"]["fingerprint"],
@@ -142,6 +79,85 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
         object[key] = info[key].clone();
     }
     Ok((text, object))
+}
+
+/// Rows and objects of the inputs.
+fn describe_inputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
+    for (name, encoder) in model.inputs() {
+        table.row([label("input", name), encoder.basis().describe()]);
+        table.row(["  domain".to_string(), domain(encoder.basis())]);
+        table.row(["  encoder".to_string(), encoder.describe()]);
+        let transform = serde_json::to_value(encoder.transform()).unwrap_or_default();
+        table.row(["  transform", transform.as_str().unwrap_or_default()]);
+        push(
+            objects,
+            json!({
+                "name": name,
+                "basis": encoder.basis().describe(),
+                "functions": encoder.basis().len(),
+                "components": encoder.basis().components(),
+                "encoder": encoder.describe(),
+                "regularisations": encoder.regularisations(),
+                "transform": transform,
+            }),
+        );
+    }
+}
+
+/// Rows and objects of the outputs.
+fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
+    for (name, decoder) in model.outputs() {
+        table.row([label("output", name), decoder.basis().describe()]);
+        table.row(["  domain".to_string(), domain(decoder.basis())]);
+        let points = decoder.fitted_points().map(|p| p.len());
+        table.row([
+            "  rank".to_string(),
+            format!(
+                "{} of {} coordinates kept, fitted at {}",
+                decoder.rank(),
+                decoder.basis().len(),
+                points.map_or("each sample's own points".into(), |n| counted(n, "point"))
+            ),
+        ]);
+        push(
+            objects,
+            json!({
+                "name": name,
+                "basis": decoder.basis().describe(),
+                "functions": decoder.basis().len(),
+                "components": decoder.basis().components(),
+                "rank": decoder.rank(),
+                "fitted_points": points,
+            }),
+        );
+    }
+}
+
+/// The errors that the fit reported, if it did.
+fn judged(info: &Value) -> String {
+    let validation = &info["validation"];
+    if !validation.is_object() {
+        return String::new();
+    }
+    let mut errors = Table::default();
+    for (key, name) in [
+        ("rl2e", "RL2E"),
+        ("floor", "floor"),
+        ("withheld_rl2e", "withheld"),
+        ("linear_rl2e", "linear map"),
+        ("mean_rl2e", "training mean"),
+        ("worst_rl2e", "worst"),
+    ] {
+        if let Some(v) = validation[key].as_f64() {
+            errors.row([name.to_string(), error(v)]);
+        }
+    }
+    // Every map but a network by the recipe `paper` is judged by samples that did not train it.
+    let on = match info["held_out"].as_bool() {
+        Some(false) => "training samples, all of which trained",
+        _ => "held-out training samples",
+    };
+    format!("\n\nerrors on {on}\n{errors}")
 }
 
 fn label(kind: &str, name: &str) -> String {

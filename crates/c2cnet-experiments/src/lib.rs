@@ -1,0 +1,24 @@
+//! The experiments of the FB-C2CNet paper, from a TOML file to tables, figures and a page.
+//!
+//! ```text
+//! experiments/NAME.toml ──reproduce──> run folder (run_files) ──report──> report.html, RESULTS.md
+//!                             │                                  │
+//!                             └── printed: the paper's values ───┘
+//! ```
+//!
+//! [`reproduce`] does experiments, [`report`] shows what came out of them, and the two know of each
+//! other only through the files in a run folder, [`run_files`]. [`printed`] holds the table of the
+//! paper whose cells runs name. [`picture`] and [`method_figures`] draw, with [`c2cnet_figure`].
+//! [`terminal`], [`output_path`] and [`merge()`] are shared with the command.
+
+mod merge;
+pub mod method_figures;
+pub mod output_path;
+pub mod picture;
+pub mod printed;
+pub mod report;
+pub mod reproduce;
+pub mod run_files;
+pub mod terminal;
+
+pub use merge::merge;

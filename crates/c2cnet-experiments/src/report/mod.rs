@@ -1,0 +1,52 @@
+//! What came out of a run: one page for people, `RESULTS.md` for the repository.
+//!
+//! ```text
+//! run folder ──read──> Run ──page──> report.html   (self-contained: no file beside it, no network)
+//!                          └─results─> RESULTS.md
+//! ```
+//!
+//! Markup is written with maud, which escapes every text unless told otherwise: what stands in a
+//! run folder cannot become markup by an oversight.
+
+mod embed;
+mod experiment;
+mod format;
+mod headline;
+mod page;
+mod peers;
+mod read;
+mod results;
+mod summary;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use crate::output_path;
+use c2cnet::Result;
+use read::Run;
+use std::path::Path;
+
+/// Writes the page about the run in `folder`.
+///
+/// # Errors
+/// If `folder` is not the folder of a run, or the page cannot be written. An experiment that is
+/// missing or damaged is no error: its section says so.
+pub fn write(folder: &Path, page: &Path) -> Result<()> {
+    let run = Run::read(folder)?;
+    output_path::write(page, &page::html(&run))
+}
+
+/// Writes the main figures of the run in `folder` as Markdown.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_results(folder: &Path, markdown: &Path) -> Result<()> {
+    let run = Run::read(folder)?;
+    output_path::write(markdown, &results::markdown(&run))
+}
+
+/// JSON that cannot end the script element it stands in.
+fn escape_json(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}

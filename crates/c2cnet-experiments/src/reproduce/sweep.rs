@@ -1,0 +1,182 @@
+//! One setting over several values: how errors depend on it.
+
+use super::experiment::{SweepSpec, Variant};
+use super::figures::draw_curve;
+use super::run::{Bench, Fitted};
+use crate::merge;
+use crate::run_files::{Axis, Column, Curve, Kind, Series, Table};
+use crate::terminal::{error, say};
+use c2cnet::data::Dataset;
+use c2cnet::encode::{Encoder, Spectrum};
+use c2cnet::{C2CNet, FitConfig};
+use c2cnet::{Error, Result};
+use serde_json::{Map, json};
+use toml::Value;
+
+/// One fit of a sweep.
+struct Point {
+    /// Where it stands on the axis.
+    x: f64,
+    amplification: f64,
+    test: f64,
+    train: f64,
+    floor: f64,
+    seconds: f64,
+}
+
+/// Fits every variant at every value; a curve of errors, perhaps one of gaps, and a table.
+pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
+    let data = bench.store.get(&spec.data)?;
+    let test = data.select(&data.test_indices());
+    let (mut errors, mut gaps, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    for variant in &spec.variants {
+        let mut points = Vec::new();
+        for value in &spec.values {
+            let config = with(variant, &spec.key, value)?;
+            let what = format!("{}, {} = {value}", variant.name, spec.key);
+            let fitted = bench.fit(&what, &data, &test, &config)?;
+            say(format_args!(
+                "  {what}: RL2E {}, training {}, floor {}",
+                error(fitted.test.rl2e),
+                error(fitted.train.rl2e),
+                error(fitted.test.floor)
+            ))?;
+            points.push(point(spec, value, &fitted, &data)?);
+        }
+        let series = |name: &str, x: fn(&Point) -> f64, y: fn(&Point) -> f64| {
+            let name = match spec.variants.len() {
+                1 => name.to_string(),
+                _ => format!("{}, {name}", variant.name),
+            };
+            let (x, y) = (points.iter().map(x), points.iter().map(y));
+            Series::new(name, x.collect(), y.collect())
+        };
+        errors.push(series("test", |p| p.x, |p| p.test));
+        if spec.gap.is_some() {
+            errors.push(series("training", |p| p.x, |p| p.train).dashed());
+            gaps.push(series("gap", |p| p.amplification, |p| p.test - p.train));
+        } else {
+            errors.push(series("floor", |p| p.x, |p| p.floor).dashed());
+        }
+        rows.extend(points.iter().map(|p| row(variant, p)));
+    }
+    draw_curve(
+        bench,
+        Curve {
+            id: spec.id.clone(),
+            title: spec.title.clone(),
+            caption: spec.caption.clone(),
+            label: spec.label.clone(),
+            x: spec.x.clone(),
+            y: Axis::log("RL2E"),
+            series: errors,
+            ..Curve::default()
+        },
+    )?;
+    if let Some(gap) = &spec.gap {
+        draw_curve(
+            bench,
+            Curve {
+                id: gap.id.clone(),
+                title: gap.title.clone(),
+                caption: gap.caption.clone(),
+                label: gap.label.clone(),
+                x: Axis::log("amplification of the encoder, at most 1/σ_{cut}"),
+                y: Axis::log("test RL2E - training RL2E"),
+                series: gaps,
+                ..Curve::default()
+            },
+        )?;
+    }
+    bench.findings.tables.push(table(spec, rows));
+    Ok(())
+}
+
+/// The fits, one row each.
+fn table(spec: &SweepSpec, rows: Vec<Map<String, serde_json::Value>>) -> Table {
+    let column = Column::new;
+    Table {
+        id: format!("{}-table", spec.id),
+        title: spec.title.clone(),
+        caption: format!("The fits of the curve, by {}.", spec.x.title),
+        label: None,
+        columns: vec![
+            column("variant", "Method", Kind::Text),
+            column("recipe", "Recipe", Kind::Text),
+            column("x", &spec.x.title, Kind::Number),
+            column("rl2e", "test RL2E", Kind::Error),
+            column("train", "training RL2E", Kind::Error),
+            column("floor", "floor", Kind::Error),
+            column("amplification", "amplification", Kind::Number),
+            column("seconds", "fit", Kind::Seconds),
+        ],
+        rows,
+    }
+}
+
+/// The settings of `variant` with `key` set to `value`.
+fn with(variant: &Variant, key: &str, value: &Value) -> Result<FitConfig> {
+    let wrong = |e: String| Error::Config(format!("sweep over {key}: {e}"));
+    let mut over = value.clone();
+    for part in key.rsplit('.') {
+        over = Value::Table(toml::Table::from_iter([(part.to_string(), over)]));
+    }
+    let Value::Table(over) = over else {
+        return Err(wrong("the key is empty".into()));
+    };
+    let mut table = toml::Table::try_from(&variant.fit).map_err(|e| wrong(e.to_string()))?;
+    merge(&mut table, over);
+    let config: FitConfig = Value::Table(table)
+        .try_into()
+        .map_err(|e: toml::de::Error| wrong(e.to_string()))?;
+    config.check()?;
+    Ok(config)
+}
+
+fn point(spec: &SweepSpec, value: &Value, fitted: &Fitted, data: &Dataset) -> Result<Point> {
+    let number = || match value {
+        Value::Integer(v) => *v as f64,
+        Value::Float(v) => *v,
+        _ => f64::NAN,
+    };
+    Ok(Point {
+        x: match spec.count_functions {
+            true => fitted.model.outputs()[0].1.basis().len() as f64,
+            false => number(),
+        },
+        amplification: match spec.gap {
+            Some(_) => amplification(&fitted.model, data)?,
+            None => f64::NAN,
+        },
+        test: fitted.test.rl2e,
+        train: fitted.train.rl2e,
+        floor: fitted.test.floor,
+        seconds: fitted.report.seconds.total,
+    })
+}
+
+/// The norm of the first input's encoder at its training points.
+fn amplification(model: &C2CNet, data: &Dataset) -> Result<f64> {
+    let encoder = &model.inputs()[0].1;
+    let design = encoder.basis().parts()[0].evaluate(data.inputs[0].1.points_of(0))?;
+    let Some(&regularisation) = encoder.regularisations().first() else {
+        return Err(Error::Config(
+            "a sweep with `gap` needs an encoder with ridge or a cut, not a learnt prior".into(),
+        ));
+    };
+    Ok(Encoder::new(Spectrum::new(design)?, regularisation).amplification())
+}
+
+fn row(variant: &Variant, point: &Point) -> Map<String, serde_json::Value> {
+    let row = json!({
+        "variant": variant.name,
+        "recipe": variant.column.name(),
+        "x": point.x,
+        "rl2e": point.test,
+        "train": point.train,
+        "floor": point.floor,
+        "amplification": point.amplification,
+        "seconds": point.seconds,
+    });
+    row.as_object().cloned().unwrap_or_default()
+}
