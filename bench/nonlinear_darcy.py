@@ -1,4 +1,4 @@
-"""Converts the nonlinear Darcy data (MATLAB 5 files) to one .npz: 800 samples train, 150 test.
+"""Converts the nonlinear Darcy data (MATLAB 5 files) to one .npz: 800 training samples, 150 test samples.
 
 usage: python bench/nonlinear_darcy.py FOLDER_WITH_MAT_FILES OUT.npz      (needs numpy and scipy)
 """

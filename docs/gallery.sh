@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the pictures of gallery.md: sample 3 of every problem, at its default resolution.
+# Makes the figures of gallery.md: sample 3 of every problem, at its default resolution.
 # Run in the root of the repository; takes seconds once the command is built.
 set -eu
 

@@ -22,7 +22,7 @@ class FunctionEncoder(nn.Module):
     """A learned basis with coefficients by ridge least squares.
 
     `vector`: functions with as many components as the values (one coefficient for all components).
-    Otherwise each component has coefficients of its own in the same scalar functions.
+    Otherwise each component has its own coefficients in the same scalar functions.
     """
 
     def __init__(self, points: Tensor, values: Tensor, shared: bool, functions: int, vector: bool,

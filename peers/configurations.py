@@ -14,10 +14,10 @@ from .peer import Peer
 PEERS = ("deeponet", "fno", "basisonet", "b2b")
 NAMES = {"deeponet": "DeepONet", "fno": "FNO", "basisonet": "BasisONet", "b2b": "B2B"}
 
-# Problems with the sizes of another.
+# Problems that use the sizes of another.
 SIZES_OF = {"nonaligned": "darcy1d", "nonlinear-darcy": "darcy1d"}
 
-# hidden layers of branch and trunk, products a component
+# hidden layers of branch and trunk, products per component
 DEEPONET = {
     "darcy1d": dict(hidden=[294] * 3, functions=60),
     "darcy2d": dict(hidden=[25] * 3, functions=100),
@@ -25,7 +25,7 @@ DEEPONET = {
     "elastic-plate": dict(hidden=[295] * 3, functions=100),
     "darcy-lshape": dict(hidden=[176] * 3, functions=100),
     "kdv-burgers": dict(hidden=[317] * 3, functions=100),
-    "helmholtz": dict(hidden=[46] * 3, functions=100),  # about 500,000 parameters as the others
+    "helmholtz": dict(hidden=[46] * 3, functions=100),  # about 500,000 parameters, like the others
 }
 DEEPONET_OTHER = dict(hidden=[184] * 3, functions=100)
 

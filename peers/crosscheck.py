@@ -1,6 +1,6 @@
-"""Our FNO and DeepONet beside those of neuraloperator and DeepXDE: parameters, the function, errors after training.
+"""Our FNO and DeepONet compared with those of neuraloperator and DeepXDE: parameters, the function, errors after training.
 
-    pip install neuraloperator deepxde          # beside requirements.txt
+    pip install neuraloperator deepxde          # in addition to requirements.txt
     c2cnet generate darcy1d -o darcy1d.npz --set points=200 --set length=0.2 --set n_train=200 --set n_test=100
     python -m peers.crosscheck darcy1d.npz --steps 1000 --seeds 0 1 2
 
@@ -56,7 +56,7 @@ class PackageFNO(Peer):
 
     @torch.no_grad()
     def take(self, ours: FNO) -> None:
-        """Our weights. The package's coordinates are i/n, ours 2 i/(n - 1) - 1: the lifting makes up for it."""
+        """Our weights. The package's coordinates are i/n, ours 2 i/(n - 1) - 1: the lifting compensates."""
         lift, network = ours.lift, self.network
         weight, bias = lift.weight.clone(), lift.bias.clone()
         for axis, n in enumerate(self.shape, start=ours.input_components):

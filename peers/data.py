@@ -64,7 +64,7 @@ def grid_shape(points: Tensor) -> tuple[int, ...] | None:
 
 
 def read(path: str | Path, train: int | None = None) -> tuple[Data, Data]:
-    """The training and the test samples of a file; `train` keeps the first so many for training."""
+    """The training and the test samples of a file; `train` keeps the first N for training."""
     try:
         with np.load(path) as archive:
             arrays = {key: archive[key] for key in archive.files}
@@ -74,7 +74,7 @@ def read(path: str | Path, train: int | None = None) -> tuple[Data, Data]:
     if missing:
         raise DataError(f"{path}: no {', '.join(missing)}; peers need x, f, y and u")
     if "x_count" in arrays or "y_count" in arrays:
-        raise DataError(f"{path}: samples with different numbers of points are not for the peers")
+        raise DataError(f"{path}: the peers do not support samples with different numbers of points")
     meta = json.loads(str(arrays["meta"])) if "meta" in arrays else {}
     count = len(arrays["f"])
     n_train = training_count(path, arrays, meta, count)

@@ -1,6 +1,6 @@
 """DeepONet (Lu et al., 2021): u(y) = sum_k branch_k(f at the sensors) trunk_k(y) + bias.
 
-With several output components the networks' outputs are split, one group and one bias a component.
+With several output components the networks' outputs are split, one group and one bias per component.
 The sensors' positions are not an input: samples with their own points give their values in file order.
 """
 

@@ -3,7 +3,7 @@
     python peers/efficiency.py darcy1d.npz --train 50 100 200 400 800 --methods auto pca-net --out auto-darcy1d.json
 
 The test samples are always the same. The result is a list of objects with method, problem, n_train, rl2e, mse and
-seconds (of the whole fit, choices included). What is in the file already is not run again. Needs NumPy and c2cnet.
+seconds (of the whole fit, including its choices). Results that are already in the file are not computed again. Needs NumPy and c2cnet.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=["auto"])
     parser.add_argument("--c2cnet", default="c2cnet", help="the command")
     parser.add_argument("--hardware", required=True, help="what the fits run on, for the tables")
-    parser.add_argument("--note", help="text for the results, say what else the machine did")
+    parser.add_argument("--note", help="text for the results, such as what else ran on the machine")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
 

@@ -23,7 +23,7 @@ class SpectralConvolution(nn.Module):
     def __init__(self, width: int, modes: int, shape: tuple[int, ...]):
         super().__init__()
         if 2 * modes > min(shape):
-            raise DataError(f"{modes} Fourier modes need a grid of at least {2 * modes} points a side, not {shape}")
+            raise DataError(f"{modes} Fourier modes need a grid of at least {2 * modes} points per side, not {shape}")
         # As published: uniform in [0, 1/width^2), both parts. One matrix of the channels for each mode.
         kept = modes if len(shape) == 1 else modes * 2 * modes
         self.weight = nn.Parameter(torch.rand(kept, width, width, 2) / width**2)

@@ -6,8 +6,8 @@
 #
 # C2CNET names the c2cnet binary (default target/release/c2cnet), PYTHON the Python that has PyTorch, FILES a
 # folder with PROBLEM.npz of problems that c2cnet does not generate (nonlinear-darcy: bench/nonlinear_darcy.py),
-# NOTE what else the machine does meanwhile, for the results. Results: FOLDER/results-part1.json (default $OUT, else gpu-results). --smoke tries the whole way on a
-# processor with a handful of samples and seconds.
+# NOTE what else the machine does meanwhile, for the results. Results: FOLDER/results-part1.json (default $OUT, else gpu-results). --smoke tries everything on a
+# CPU with a handful of samples and seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

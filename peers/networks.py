@@ -21,8 +21,8 @@ def mlp_sizes(inputs: int, hidden: list[int], outputs: int) -> list[int]:
 class Standardise(nn.Module):
     """Training mean and spread of values (N, n, components).
 
-    The mean is a function where samples share their points, else a number a component. The spread is
-    a number a component, or one a point as in the published FNO.
+    The mean is a function if samples share their points, otherwise one number per component. The spread is
+    one number per component, or per point as in the published FNO.
     """
 
     def __init__(self, values: Tensor, shared_points: bool, spread_at_points: bool = False):

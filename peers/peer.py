@@ -1,4 +1,4 @@
-"""What training asks of a peer."""
+"""The interface between training and a peer."""
 
 from torch import Tensor, nn
 
@@ -16,7 +16,7 @@ class Peer(nn.Module):
     stages = 1
 
     def forward(self, data: Data) -> Tensor:
-        """Predicted output values (N, n2, components); never looks at `data.u`."""
+        """Predicted output values (N, n2, components); never uses `data.u`."""
         raise NotImplementedError
 
     def begin(self, stage: int, train: Data) -> None:

@@ -2,11 +2,11 @@
 
     python -m peers.plan peers/gpu_plan.txt --part 1 --data FOLDER --out FOLDER --limit 520
 
-A line of the plan: part, group, peer, problem, seconds, further options of peers.run. Groups follow one
+A line of the plan: part, group, peer, problem, seconds, further options of peers.run. Groups run one after
 another; lines of one group start at the same time and share the machine, which their results say. Lines of
 one lane, written GROUP/LANE, take turns: all read their data at once, then train one after the other. Budgets
-are cut where the limit would be passed. Where there is PROBLEM-test.npz beside PROBLEM.npz, its test samples
-are taken. One file results-partK.json collects the results.
+are cut where the limit would be passed. If there is a PROBLEM-test.npz next to PROBLEM.npz, its test samples
+are used. One file results-partK.json collects the results.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-STARTUP = 30.0  # seconds for importing, reading data and evaluating, beside the training
+STARTUP = 30.0  # seconds for importing, reading data and evaluating, in addition to the training
 
 
 @dataclass

@@ -29,22 +29,22 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("data", type=Path, help="a data file of c2cnet (.npz)")
     parser.add_argument("--schedule", choices=list(SCHEDULES), default="one-cycle")
     parser.add_argument("--budget", type=float, help="seconds of training; default 300 unless --epochs is given")
-    parser.add_argument("--epochs", type=int, help="stop after so many epochs (repeatable, unlike a budget of time)")
+    parser.add_argument("--epochs", type=int, help="stop after this many epochs (reproducible, unlike a time budget)")
     parser.add_argument("--train", type=int, metavar="N", help="use the first N training samples only")
     parser.add_argument("--test", type=Path, metavar="DATA",
-                        help="a file of the same samples at other points, whose test samples are taken")
+                        help="a file of the same samples at other points, whose test samples are used")
     parser.add_argument("--batch", type=int, help="samples a step; default: the schedule's")
     parser.add_argument("--rate", type=float, help="the (largest) learning rate; default: the schedule's")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--tf32", action="store_true", help="train with TF32 products on a GPU; evaluation is not")
-    parser.add_argument("--symmetry", action="store_true", help="turn and mirror the samples at random (darcy2d)")
+    parser.add_argument("--symmetry", action="store_true", help="rotate and mirror the samples at random (darcy2d)")
     parser.add_argument("--checkpoint", type=Path, help="keep the state of training here")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
     parser.add_argument("--turn", type=Path, metavar="FILE",
                         help="train while no other run holds this file: several start together, one trains at a time")
     parser.add_argument("--label", help="what the run is for, to tell results apart")
-    parser.add_argument("--note", help="text for the result, say what else the machine did")
+    parser.add_argument("--note", help="text for the result, such as what else ran on the machine")
     parser.add_argument("--out", type=Path, help="where to write the result (.json)")
     parser.add_argument("--quiet", action="store_true")
     return parser.parse_args()
@@ -134,7 +134,7 @@ def read_test(path: Path, same: Data) -> Data:
     """The test samples of another file, which must be the ones that `same` has, at points that may differ."""
     _, test = read(path)
     if len(test) != len(same) or test.f.shape != same.f.shape or not torch.equal(test.f, same.f):
-        raise DataError(f"{path}: its test samples are not those of the data that train; both files need the same inputs")
+        raise DataError(f"{path}: its test samples are not those of the training data; both files need the same inputs")
     return test
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs a module of peers in an environment of its own, made on first use outside this tree.
+# Runs a module of peers in its own environment, created on first use outside this tree.
 #
 #   peers/run.sh peers.run fno data.npz --budget 300 --out fno.json
 #   peers/run.sh pytest peers/tests
 #
-# PYTHON names the Python to make it from (3.11 or later). PEERS_INDEX may name a further package index, say
-# PyTorch's own with the small builds for processors alone.
+# PYTHON names the Python to make it from (3.11 or later). PEERS_INDEX may name a further package index, such as
+# PyTorch's own with the small CPU-only builds.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 environment=${XDG_CACHE_HOME:-$HOME/.cache}/c2cnet-peers/venv

@@ -1,7 +1,7 @@
 """Trains a peer within a budget and records its test error over time.
 
-The clock counts training alone: building the model, evaluations and checkpoints are outside. The test
-samples are only looked at, nothing is chosen by them: the result is the model after the last step.
+The clock counts training only: building the model, evaluations and checkpoints are outside. The test
+samples are only evaluated, nothing is chosen by them: the result is the model after the last step.
 """
 
 import math
@@ -33,7 +33,7 @@ class Recipe:
     decay: float
     batch: int
     loss: str
-    drop: tuple[int, float] = (1, 1.0)  # published: so many equal parts, the rate takes this factor from one to the next
+    drop: tuple[int, float] = (1, 1.0)  # published: the number of equal parts, and the factor of the rate from one to the next
     clip: float | None = None  # the largest norm of a gradient
     budget: float = math.inf  # seconds of training
     epochs: float = math.inf
@@ -43,7 +43,7 @@ class Recipe:
 
 @dataclass
 class Progress:
-    """Where a run stands; saved in checkpoints."""
+    """The state of a run; saved in checkpoints."""
 
     seconds: float = 0.0
     epoch: int = 0
@@ -85,7 +85,7 @@ class Trainer:
             self.synchronise()
 
     def done(self) -> float:
-        """The part of the budget that is spent, 0 to 1; time or epochs, whichever is further."""
+        """The fraction of the budget that is spent, 0 to 1; time or epochs, whichever is further."""
         return max(self.progress.seconds / self.recipe.budget, self.progress.epoch / self.recipe.epochs)
 
     def enter_stage(self, stage: int) -> None:
@@ -97,7 +97,7 @@ class Trainer:
     def one_epoch(self) -> None:
         self.model.train()
         order = torch.randperm(len(self.train_data), generator=self.random).to(self.device)
-        steps = max(len(order) // self.batch, 1)  # a last part batch would be noisier; its samples come next time
+        steps = max(len(order) // self.batch, 1)  # a partial last batch would be noisier; its samples come next time
         epochs_done, seconds_before = self.progress.epoch, self.progress.seconds
         with self.timed(), precision(self.recipe.tf32):
             start = time.perf_counter()
@@ -125,7 +125,7 @@ class Trainer:
     def set_rate(self, done: float) -> None:
         """One-cycle: up in the first fifth of each stage, down along a cosine to zero; else the published drops.
 
-        The drops come after the same parts of the run as in the published one, however long this one is.
+        The drops come after the same fractions of the run as in the published one, whatever its length.
         """
         if self.recipe.schedule == "published":
             parts, factor = self.recipe.drop
@@ -150,7 +150,7 @@ class Trainer:
         return errors
 
     def save(self, path: Path) -> None:
-        """A checkpoint, written beside and renamed: an interruption leaves the last one whole."""
+        """A checkpoint, written to a temporary file and renamed: an interruption leaves the last one intact."""
         state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state_dict(),
                  "random": self.random.get_state(), "progress": vars(self.progress)}
         part = path.with_name(path.name + ".part")
@@ -177,7 +177,7 @@ class Trainer:
 
 
 def one_cycle(done: float, rise: float = 0.2, start: float = 0.04) -> float:
-    """The rate over its largest value at this part of the run."""
+    """The rate over its largest value at this fraction of the run."""
     done = min(max(done, 0.0), 1.0)
     if done < rise:
         return start + (1 - start) * (1 - math.cos(math.pi * done / rise)) / 2

@@ -136,12 +136,12 @@ def main():
                 failures.append(f"{task}: {ratio:.1f} times faster, {goal} were asked for")
     text = "\n".join(
         [
-            "# Encoding, beside NumPy",
+            "# Encoding, compared with NumPy",
             "",
             f"{date.today():%Y-%m}, {cpu_model()}, {os.cpu_count()} cores; NumPy {np.__version__}, "
             f"SciPy {scipy.__version__}, Python {platform.python_version()}. Data and weights from seed "
             f"2026. {arguments.repeats} runs of each side in turn, load average {os.getloadavg()[1]:.1f} "
-            f"(other work ran beside it if this is above {THREADS}); seconds are the best. Ours runs on "
+            f"(other work ran at the same time if this is above {THREADS}); seconds are the best. Ours runs on "
             f"{THREADS} threads, NumPy on 1 or {THREADS}, whichever was faster (in brackets). Ratios are "
             "theirs over ours: of these seconds, of seconds with one thread each, and of processor time "
             "with one thread each, which other work disturbs least. Memory is the peak above the data "

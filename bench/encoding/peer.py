@@ -26,7 +26,7 @@ def reset_peak():
 
 
 def window(x, lower, half_width, patch, patches):
-    """The window of one patch along one axis, 1 up to the walls."""
+    """The window of one patch along one axis, 1 up to the boundary."""
     t = (x - lower) / half_width - (2 * patch + 1)
     w = np.where(np.abs(t) <= 0.75, 1.0, 0.0)
     left = (t > -1.25) & (t < -0.75)
@@ -99,7 +99,7 @@ def scattered_with(directory, solve):
     n = x.shape[1]
 
     def work(clock):
-        # All points at once, which is kind to NumPy.
+        # All points at once, which is fast in NumPy.
         phi = random_features(basis, x.reshape(-1, 2)).reshape(len(x), n, -1)
         clock("evaluate")
         coefficients = np.empty((len(x), 2 * phi.shape[2]))

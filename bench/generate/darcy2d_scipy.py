@@ -7,7 +7,7 @@
 The generator writes kappa and u at 141 x 141 nodes. SciPy then solves the five-point system of the
 139 x 139 inner nodes for the same kappa. Both solutions must agree to 1e-9 of their norm.
 
-Seconds a sample, this side: the whole command, from its start over drawing the fields and solving to the
+Seconds per sample, this side: the whole command, from its start to the
 file on disk, on one thread and on `--threads`. SciPy's: spsolve alone, in one process, its matrix already
 assembled. Runs of the two alternate, and the least of `--repeat` counts. On a machine
 that is busy with other work, clock time says little; processor seconds, also printed, do.
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def generate(program, samples, threads, file):
-    """Runs the generator; returns its seconds and its processor seconds a sample."""
+    """Runs the generator; returns its seconds and its processor seconds per sample."""
     command = [program, "generate", "darcy2d", "-o", file, "--set", f"n_train={samples}", "--set", "n_test=0"]
     environment = dict(os.environ, RAYON_NUM_THREADS=str(threads))
     before, start = os.times(), time.perf_counter()
@@ -40,7 +40,7 @@ def generate(program, samples, threads, file):
 
 
 def system(kappa):
-    """The matrix and right-hand side of the inner nodes, column format, as spsolve wants it."""
+    """The matrix and right-hand side of the inner nodes, column format, as spsolve expects it."""
     n = kappa.shape[0] - 1
     k = kappa[1:-1, 1:-1]
     east, west = (k + kappa[1:-1, 2:]) / 2, (k + kappa[1:-1, :-2]) / 2
@@ -91,7 +91,7 @@ def main():
     print(f"{os.cpu_count()} cores, load {load:.1f} with this run's own")
     print(f"NumPy {np.__version__}, SciPy {scipy.__version__}; solutions differ by {worst:.1e} at most")
     wall, processor = {}, {}
-    print("seconds a sample       least   all runs; processor seconds least")
+    print("seconds per sample     least   all runs; processor seconds least")
     for name, runs in [
         ("c2cnet, 1 thread", one),
         (f"c2cnet, {options.threads} threads", many),

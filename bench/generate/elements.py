@@ -1,4 +1,4 @@
-"""SciPy on the matrices of poisson-holes and elastic-plate: one sparse solve a sample.
+"""SciPy on the matrices of poisson-holes and elastic-plate: one sparse solve per sample.
 
     cargo build --release -p c2cnet-cli
     cargo run --release -p c2cnet-problems --example elements FOLDER
@@ -6,7 +6,7 @@
 
 The second command writes the matrices and times one factorisation of this project; the third times
 `c2cnet generate`, from its start to the file on disk, `scipy.sparse.linalg.spsolve` (SuperLU, which orders
-and factors at every call), the usual way to make one sample after another, and `splu` once with a solve a
+and factors at every call), the usual way to make one sample after another, and `splu` once with one solve per
 sample.
 """
 
@@ -54,8 +54,8 @@ def main(folder):
         samples = len(np.load(file)["u"])
         difference = np.linalg.norm(x - solution) / np.linalg.norm(solution)
         print(
-            f"{name}: {n} unknowns, {samples} samples; c2cnet {1e3 * ours / samples:.2f} ms a sample; spsolve {1e3 * each:.1f} ms a sample; splu {1e3 * symmetric:.1f} ms once, "
-            f"then {1e3 * again:.2f} ms a sample; differs from this project's solution by {difference:.1e}"
+            f"{name}: {n} unknowns, {samples} samples; c2cnet {1e3 * ours / samples:.2f} ms per sample; spsolve {1e3 * each:.1f} ms per sample; splu {1e3 * symmetric:.1f} ms once, "
+            f"then {1e3 * again:.2f} ms per sample; differs from this project's solution by {difference:.1e}"
         )
 
 

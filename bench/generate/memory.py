@@ -1,4 +1,4 @@
-"""Peak memory of `c2cnet generate` beside the size of its file.
+"""Peak memory of `c2cnet generate` compared with the size of its file.
 
     cargo build --release -p c2cnet-cli
     python bench/generate/memory.py [PROBLEM...]

@@ -1,10 +1,10 @@
-"""Every coefficient map on the forward problems: errors beside their floor, seconds, parameters.
+"""Every coefficient map on the forward problems: errors with their floor, seconds, parameters.
 
     python bench/maps/table.py FOLDER [--problems darcy1d,kdv-burgers] [--maps paper,fast,kernel,linear,auto]
                                [--paper-steps 30000] [--write]
 
 FOLDER keeps data files (NAME.npz, made by `c2cnet generate NAME` where absent, seed 0) and one JSON
-file a run; a run that is there is not made again. `--write` puts the table into RESULTS.md.
+file per run; existing runs are not repeated. `--write` puts the table into RESULTS.md.
 """
 
 import argparse
@@ -26,7 +26,7 @@ PAPER = {
     "helmholtz": "2.13e-3",
     "poisson10d": "6.47e-3",
 }
-# The samples that test, where data files have several such sets.
+# The test set, if data files have several.
 TEST = {"poisson10d": "gen1"}
 MAPS = ["paper", "paper-local", "fast", "kernel", "linear", "auto"]
 LOCAL = ["--set", "input.basis.coordinates=local", "--set", "output.basis.coordinates=local"]

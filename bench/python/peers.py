@@ -126,7 +126,7 @@ def antiderivative_rows(iterations):
 
 
 def darcy_rows(all_epochs):
-    # 16 and 46 points a side are parts of 91; at odd sides neuraloperator 2.0 misplaces Fourier modes.
+    # 16 and 46 points per side are subsets of 91; at odd sides neuraloperator 2.0 misplaces Fourier modes.
     data = c2cnet.generate("darcy2d", n_train=1000, n_test=100, points=91)
     fields = lambda values, every: values.reshape(-1, 91, 91)[:, ::every, ::every]
     f, u = fields(data.train.f, 6), fields(data.train.u, 6)
@@ -165,7 +165,7 @@ def main():
         import deepxde
         import neuralop
 
-        text = "# Beside DeepXDE and neuraloperator\n\n`python bench/python/peers.py --write`, one "
+        text = "# Compared with DeepXDE and neuraloperator\n\n`python bench/python/peers.py --write`, one "
         text += f"thread each, CPU seconds of training; DeepXDE {deepxde.__version__}, neuraloperator "
         text += f"{neuralop.__version__}, PyTorch {torch.__version__.split('+')[0]}.\n\n"
         text += "\n".join(lines) + "\n"

@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OURS = ROOT / "target" / "release" / "examples" / "bench_training"
 THREADS = 2
-# Parts of a batch that run beside each other on our side: one for each core.
+# Parts of a batch that run in parallel on our side: one for each core.
 SHARDS = 2
 MODES = ["foreach", "fused", "compile"]
 
@@ -123,14 +123,14 @@ def main():
 
     text = "\n".join(
         [
-            "# Training, beside PyTorch",
+            "# Training, compared with PyTorch",
             "",
             f"{date.today():%Y-%m}, {cpu_model()}, {os.cpu_count()} cores; PyTorch {torch.__version__}, Python "
             f"{platform.python_version()}. {arguments.repeats} runs of each side in turn, load average "
-            f"{min(loads):.1f} to {max(loads):.1f} (other work ran beside it where this is above 2); "
+            f"{min(loads):.1f} to {max(loads):.1f} (other work ran at the same time if this is above 2); "
             f"milliseconds are the best, on {THREADS} threads each, our batches in {SHARDS} shards, PyTorch in its fastest mode (in brackets: Adam "
             "for each or fused, eager, or compiled). Ratios are theirs over ours: of these times, and of "
-            "processor time with one thread each, which other work disturbs least. Products: the part of a step's "
+            "processor time with one thread each, which other work disturbs least. Products: the fraction of a step's "
             "time that its matrix products alone take, with one thread in brackets. Memory is the peak "
             "of the process, in MiB.",
             "",

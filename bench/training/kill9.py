@@ -4,8 +4,8 @@
     python3 bench/training/kill9.py [--kills 20] [--seed 0]
 
 After every kill the model file must be the old one or the new one, byte for byte, and loadable; the
-next run must go on from the last checkpoint; the model in the end must be, byte for byte, the one of a
-run without a break, and so must be the metrics. Fails otherwise.
+next run must continue from the last checkpoint; the final model must be, byte for byte, that of an
+uninterrupted run, and so must the metrics. Fails otherwise.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def main():
         run(*fit("whole.c2c", "--metrics", "whole.jsonl"))
         seconds = time.monotonic() - begin
         new = read("whole.c2c")
-        print(f"without a break: {seconds:.2f} s, {len(new)} bytes")
+        print(f"uninterrupted: {seconds:.2f} s, {len(new)} bytes")
 
         run("fit", "data.npz", "-o", "old.c2c", *BASES, "--map", "linear")
         old = read("old.c2c")
@@ -100,18 +100,18 @@ def main():
             over = process.returncode == 0
             print(
                 f"{'finished' if over else f'kill {kills:2} after {pause:.2f} s'}: "
-                f"model {'new' if now == new else 'old'}, went on from {', '.join(went_on) or '-'}"
+                f"model {'new' if now == new else 'old'}, continued from {', '.join(went_on) or '-'}"
             )
             if over:
                 finished += 1
-                check(now == new, "the model differs from that of a run without a break")
+                check(now == new, "the model differs from that of an uninterrupted run")
                 check(read("model.jsonl") == read("whole.jsonl"), "the metrics differ")
                 check(not kept.exists(), "checkpoints are left behind")
                 model.write_bytes(old)
         rests = sorted(p.name for p in folder.iterdir() if p.name.startswith(".c2cnet-"))
         print(
-            f"{kills} kills, {came_far} runs that went on from a checkpoint, {finished} finished: model and metrics "
-            f"byte for byte those without a break; partial files beside the model: {len(rests)}"
+            f"{kills} kills, {came_far} runs that continued from a checkpoint, {finished} finished: model and metrics "
+            f"byte for byte those of an uninterrupted run; partial files next to the model: {len(rests)}"
         )
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's side: peer.py TASK MODE prints seconds a step (or a prediction) and peak memory as JSON.
+"""PyTorch's side: peer.py TASK MODE prints seconds per step (or per prediction) and peak memory as JSON.
 
 Modes: foreach and fused name the implementation of Adam, eager; compile compiles forward, loss and
 backward and steps with the fused Adam.

@@ -45,7 +45,7 @@ fn write<F: Form>(
     load: &[f64],
 ) -> Result<()> {
     let pattern = solver.pattern();
-    let mut factor = solver.room();
+    let mut factor = solver.empty_factor();
     let mut right = vec![0.0; pattern.size()];
     pattern.restrict(load, &mut right);
     let mut x = Mat::from_fn(right.len(), 1, |i, _| right[i]);

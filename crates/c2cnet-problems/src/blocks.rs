@@ -1,4 +1,4 @@
-//! Samples written into their place, block by block, in parallel, watched and stoppable.
+//! Fills matrices with samples, block by block, in parallel; can be watched and stopped.
 
 use crate::Watcher;
 use c2cnet::{Error, Result};
@@ -6,11 +6,11 @@ use faer::{Mat, MatMut};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fills all `matrices`, of one column a sample, by `fill(first, columns)` on blocks of at most `width`
-/// samples from sample `first` on; `columns` are the block's columns of each matrix. Returns what `fill`
-/// does, block after block.
+/// Fills all `matrices`, with one column per sample, by `fill(first, columns)` on blocks of at most `width`
+/// samples that start at sample `first`; `columns` are the block's columns of each matrix. Returns the
+/// results of `fill` in the order of the blocks.
 ///
-/// No sample is held twice.
+/// No sample is stored twice.
 ///
 /// # Errors
 /// The first error of `fill`, or [`Error::Interrupted`] if the watcher asks to stop.

@@ -3,15 +3,15 @@
 //! $$(a(u)\,u')' = f \text{ on } (0, 1),\qquad u(0) = u(1) = 0,\qquad a(u) = 0.2 + u^2,$$
 //!
 //! with $f$ a Gaussian random field. The Kirchhoff transform
-//! $K(u) = \int_0^u a = 0.2\,u + u^3/3$ makes it linear: $K'' = f$, $K = 0$ at both ends. So a
-//! solution is one linear solve and one real root of a cubic at each point.
+//! $K(u) = \int_0^u a = 0.2\,u + u^3/3$ makes it linear: $K'' = f$, $K = 0$ at both ends. A
+//! solution therefore takes one linear solve and one real root of a cubic per point.
 //!
 //! The linear problem is solved by the compact scheme of order four,
 //!
 //! $$\frac{K_{i-1} - 2K_i + K_{i+1}}{h^2} = \frac{f_{i-1} + 10 f_i + f_{i+1}}{12},$$
 //!
 //! whose error is $h^4 f''/240$ up to a linear function. The solver's grid has at least 64 points
-//! to a length $\ell$ and 1,000 in all, and every point asked for is one of them. That keeps the
+//! per length $\ell$ and 1,000 in all, and includes every output point. That keeps the
 //! error of $u$ under $10^{-9}$ of its largest value, far below what any decoder resolves.
 
 use crate::setting::Check;
@@ -26,19 +26,19 @@ use serde::{Deserialize, Serialize};
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `points` | 2000 | equally spaced points of $f$ and $u$, both ends included | at least 3 |
-/// | `n_train` | 800 | samples that train | at least 1 |
-/// | `n_test` | 200 | samples that test, after those | any |
+/// | `n_train` | 800 | training samples | at least 1 |
+/// | `n_test` | 200 | test samples, after the training samples | any |
 /// | `length` | 0.04 | $\ell$ of the covariance of $f$ | at least 0.002 |
 /// | `kernel` | `printed` | how $\ell$ enters | `printed`: $e^{-d^2/\ell^2}$, `half`: $e^{-d^2/2\ell^2}$ |
 /// | `sigma` | 1 | standard deviation of $f$ | positive |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Darcy1d {
-    /// How many points.
+    /// The number of points.
     pub points: usize,
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test.
+    /// The number of test samples.
     pub n_test: usize,
     /// The length $\ell$.
     pub length: f64,
@@ -61,8 +61,8 @@ impl Default for Darcy1d {
     }
 }
 
-/// Intervals of the solver's grid to a length of the covariance, at least.
-const INTERVALS_A_LENGTH: f64 = 64.0;
+/// Intervals of the solver's grid per length of the covariance, at least.
+const INTERVALS_PER_LENGTH: f64 = 64.0;
 /// Intervals of the solver's grid, at least.
 const INTERVALS: f64 = 1000.0;
 
@@ -74,8 +74,8 @@ impl Problem for Darcy1d {
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
         let intervals = self.points - 1;
-        // Every `stride`-th point of the solver's grid is one that was asked for.
-        let needed = (INTERVALS_A_LENGTH / self.length).max(INTERVALS);
+        // Every `stride`-th point of the solver's grid is an output point.
+        let needed = (INTERVALS_PER_LENGTH / self.length).max(INTERVALS);
         let stride = (needed / intervals as f64).ceil() as usize;
         let grid = Points::linspace(0.0, 1.0, stride * intervals + 1);
         let kernel = SquaredExponential {
@@ -132,7 +132,7 @@ pub fn solve(f: &[f64]) -> Vec<f64> {
 
 /// $K'' = f$, $K(0) = K(1) = 0$, by the compact scheme of order four.
 ///
-/// Summing differences twice and then subtracting a line keeps the error of rounding at that of the sums,
+/// Summing differences twice and then subtracting a line keeps the rounding error at that of the sums,
 /// where a tridiagonal elimination would amplify it by the condition number, $O(n^2)$.
 fn integrate_twice(f: &[f64]) -> Vec<f64> {
     let intervals = f.len() - 1;

@@ -1,6 +1,6 @@
 //! Darcy flow on the unit square (Section 4.1 of the paper).
 //!
-//! $$-\nabla\cdot(\kappa\nabla u) = 1 \text{ on } (0, 1)^2,\qquad u = 0 \text{ around},\qquad
+//! $$-\nabla\cdot(\kappa\nabla u) = 1 \text{ on } (0, 1)^2,\qquad u = 0 \text{ on the boundary},\qquad
 //! \kappa = e^\psi,$$
 //!
 //! with $\psi$ a Gaussian random field of cosine modes, $\lambda = \pi^2|k|^2$ and $\tau = 3$:
@@ -14,13 +14,13 @@
 //! third of the size, with a constant part.
 //!
 //! **Reference.** $u$ solves the five-point scheme with averaged coefficients ([`FivePoint`], to rounding) on a
-//! grid of `refine` intervals to one of the data, whose points are every `refine`-th node. $\psi$ is the
+//! grid with `refine` intervals per interval of the data, whose points are every `refine`-th node. $\psi$ is the
 //! same field at any `refine`, evaluated at more nodes. At the default, `refine = 1`, the solver's grid is that
 //! of the data: 141 x 141 nodes, of which 139 x 139 = 19,321 are unknowns.
 //!
-//! Is that an inverse crime? No: no decoder is made of this scheme or of as many functions. The search for bases
-//! offers 1,024 at most (`search.max_functions`), a nineteenth of the unknowns. With a larger one of one's
-//! own, or for errors near those below, take `refine = 3`, which is what the published set was made with
+//! Is that an inverse crime? No: no decoder uses this scheme or as many functions. The search for bases
+//! offers 1,024 at most (`search.max_functions`), a nineteenth of the unknowns. With a larger
+//! basis, or for errors near those below, use `refine = 3`, with which the published set was made
 //! (421 x 421 nodes).
 //!
 //! The difference of $u$ from that of `refine = 6`, relative, in $L^2$ over the 141 x 141 points (10 samples,
@@ -32,7 +32,7 @@
 //! | 2 | 279 x 279 | 1.9e-5 | 2.6e-5 | 5 |
 //! | 3 | 419 x 419 | 7.2e-6 | 9.8e-6 | 12 |
 //!
-//! The scheme's order is two, so the default errs by about 8e-5, a fifteenth of the test error that a default
+//! The scheme's order is two, so the default has an error of about 8e-5, a fifteenth of the test error that a default
 //! fit leaves (1.2e-3).
 
 use crate::setting::Check;
@@ -46,25 +46,25 @@ use serde::{Deserialize, Serialize};
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `points` | 141 | nodes along each side of $\kappa$ and $u$, boundary included | 3 to 2001 |
-/// | `n_train` | 2400 | samples that train | at least 1 |
-/// | `n_test` | 600 | samples that test, after those | any |
+/// | `n_train` | 2400 | training samples | at least 1 |
+/// | `n_test` | 600 | test samples, after the training samples | any |
 /// | `field` | `published` | the law of $\psi$ | `published`, `printed` |
 /// | `modes` | 141 | cosines along each axis | 2 to 2001 |
-/// | `refine` | 1 | intervals of the solver to one of the data | at least 1; `refine * (points - 1)` at most 2000 |
+/// | `refine` | 1 | intervals of the solver per interval of the data | at least 1; `refine * (points - 1)` at most 2000 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Darcy2d {
-    /// How many nodes along each side.
+    /// Nodes along each side.
     pub points: usize,
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test.
+    /// The number of test samples.
     pub n_test: usize,
     /// The law of $\psi$.
     pub field: LogField,
-    /// How many cosines along each axis.
+    /// Cosines along each axis.
     pub modes: usize,
-    /// How many intervals of the solver to one of the data.
+    /// Intervals of the solver per interval of the data.
     pub refine: usize,
 }
 
@@ -95,8 +95,7 @@ const TAU: f64 = 3.0;
 
 impl Problem for Darcy2d {
     const NAME: &'static str = "darcy2d";
-    const DESCRIPTION: &'static str =
-        "Darcy flow -div(kappa grad u) = 1 on the unit square, u = 0 around; maps kappa to u";
+    const DESCRIPTION: &'static str = "Darcy flow -div(kappa grad u) = 1 on the unit square, u = 0 on the boundary; maps kappa to u";
 
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;

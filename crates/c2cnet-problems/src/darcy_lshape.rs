@@ -7,21 +7,21 @@
 //! $$ k = e^{s_k g_1},\qquad f = s_f\,g_2, $$
 //! with independent Gaussian fields $g_1, g_2$ of covariance $e^{-d^2/2\ell^2}$, each with its own $\ell$. At
 //! the defaults $u$ has the root mean square that the paper's tables imply, 0.0075. How rough $k$ and $f$
-//! are decides how hard the data is, and the paper's learning curve is all there is to go by: 2.5e-1 with
+//! are determines how hard the data is, and the paper's learning curve is the only evidence: 2.5e-1 with
 //! 1,000 samples, 6.7e-2 with 5,100, 3.9e-2 with 51,000. A network of the paper's widths (recipe `fast`,
 //! 4,000 steps) finds 9.5e-2 and 4.8e-2 with 1,000 and 5,100 samples of the defaults: a little less than
 //! the paper's weaker training, as on every problem. With lengths of 0.2 and `k_sigma = 1` it finds 3.7e-1
-//! and 1.9e-1: harder than the paper's data by any reading.
+//! and 1.9e-1: clearly harder than the paper's data.
 //!
 //! Both fields are drawn together at the points of the data and at the nodes of the reference, so the
 //! equation's $k$ and $f$ are those fields themselves, not interpolants of the data. The factor of a field
 //! depends on all of these points, so other values of `grid` or `reference` give other draws of the same law.
 //!
-//! **Reference.** Quadratic elements on a mesh of its own, about 4,000 nodes, graded to a 64th of its size
+//! **Reference.** Quadratic elements on a separate mesh, about 4,000 nodes, graded to a 64th of its size
 //! at the inner corner, where $u \sim \rho^{2/3}$. That is nine times the points of the output and four times
 //! the functions of the paper's decoder (1,024). Its error is 5e-4 of $u$ (against
-//! 20,000 nodes), an eightieth of the paper's smallest test error on these data, 3.9e-2. Every sample has a
-//! matrix of its own: the symbolic factorisation is shared, the numeric one takes a few milliseconds.
+//! 20,000 nodes), an eightieth of the paper's smallest test error on these data, 3.9e-2. Every sample has its own
+//! matrix: the symbolic factorisation is shared, the numeric one takes a few milliseconds.
 
 use crate::fem::{
     Diffusion, Element, Factor, Pattern, Sampling, Solver, Space, graded_ring, mesh_with_nodes,
@@ -41,8 +41,8 @@ use std::sync::Mutex;
 /// |---|---|---|---|
 /// | `grid` | 31 | points along each axis for $k$ and $f$, of which those of the L are kept (736) | odd, at least 3 |
 /// | `points` | 450 | about how many nodes the mesh of $u$ has | at least 50 |
-/// | `n_train` | 51000 | samples that train | at least 1 |
-/// | `n_test` | 7000 | samples that test, after those | any |
+/// | `n_train` | 51000 | training samples | at least 1 |
+/// | `n_test` | 7000 | test samples, after the training samples | any |
 /// | `k_length` | 0.25 | $\ell$ of $\log k$ | at least 0.05 |
 /// | `k_sigma` | 0.5 | standard deviation of $\log k$ | 0 to 5, not 0 |
 /// | `f_length` | 0.25 | $\ell$ of $f$ | at least 0.05 |
@@ -55,9 +55,9 @@ pub struct DarcyLshape {
     pub grid: usize,
     /// About how many nodes.
     pub points: usize,
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test.
+    /// The number of test samples.
     pub n_test: usize,
     /// The length of $\log k$.
     pub k_length: f64,
@@ -90,7 +90,7 @@ impl Default for DarcyLshape {
 impl Problem for DarcyLshape {
     const NAME: &'static str = "darcy-lshape";
     const DESCRIPTION: &'static str =
-        "Darcy flow -div(k grad u) = f on an L, u = 0 on the wall; maps (k, f) to u";
+        "Darcy flow -div(k grad u) = f on an L, u = 0 on the boundary; maps (k, f) to u";
 
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
@@ -102,7 +102,7 @@ impl Problem for DarcyLshape {
         let mut k = Mat::zeros(grid.len(), count);
         let mut f = Mat::zeros(grid.len(), count);
         let mut u = Mat::zeros(mesh.nodes().len(), count);
-        // Workspaces go from block to block; there are as many as threads.
+        // Workspaces are passed from block to block; there are as many as threads.
         let idle = Mutex::new(Vec::new());
         fill_blocks(
             [&mut k, &mut f, &mut u],
@@ -163,7 +163,7 @@ impl DarcyLshape {
 
     /// Everything that samples share.
     fn sampler(&self, grid: &[[f64; 2]], outputs: &[[f64; 2]]) -> Result<Sampler> {
-        // A triangle mesh has about three edges a node.
+        // A triangle mesh has about three edges per node.
         let vertices = self.reference / 4;
         let polygon = domain(Some((0.75 / vertices as f64).sqrt()))?;
         let mesh = mesh_with_nodes(&polygon, vertices)
@@ -200,7 +200,7 @@ struct Sampler {
     sampling: Sampling,
 }
 
-/// What a thread writes on.
+/// The memory of a thread.
 struct Workspace {
     factor: Factor,
     k: Vec<f64>,
@@ -215,7 +215,7 @@ impl Sampler {
     fn workspace(&self) -> Workspace {
         let n = self.space.len();
         Workspace {
-            factor: self.solver.room(),
+            factor: self.solver.empty_factor(),
             k: vec![0.0; n],
             f: vec![0.0; n],
             load: vec![0.0; n],

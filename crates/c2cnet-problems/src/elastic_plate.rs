@@ -7,13 +7,13 @@
 //! where $f$ is a Gaussian random field with covariance $s^2 e^{-d^2/2\ell^2}$, $\ell = 0.12$.
 //!
 //! The displacements are linear in $f = Lz$. The equation is solved once for each column of the factor $L$,
-//! about thirty times, with $f$ at the Gauss points of the edge; then $(f, u, v)$ at the points asked for
-//! is a Gaussian random field of its own, and a sample is a product with it.
+//! about thirty times, with $f$ at the Gauss points of the edge; then $(f, u, v)$ at the output points
+//! is itself a Gaussian random field, and a sample is a product with it.
 //!
 //! **What the paper leaves open.** The amplitude $s$: 350 here, with which the displacements have the root
-//! mean square that the paper's tables imply, 2.6e-5 to 4.3e-5; it moves no relative error. The disc is a polygon of 64 sides, so that every mesh fits it exactly.
+//! mean square that the paper's tables imply, 2.6e-5 to 4.3e-5; it does not affect relative errors. The disc is a polygon of 64 sides, so that every mesh fits it exactly.
 //!
-//! **Reference.** Quadratic elements on a mesh of its own, about 20,000 nodes, graded to a 64th of its size at
+//! **Reference.** Quadratic elements on a separate mesh, about 20,000 nodes, graded to a 64th of its size at
 //! the two corners where the held edge ends and stresses are singular. Its error is 1e-4 of the displacements
 //! (against 60,000 nodes), a sixteenth of the paper's smallest test error, 1.7e-3.
 
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 const MODULUS: f64 = 300e5;
 /// Poisson's ratio.
 const RATIO: f64 = 0.3;
-/// Sides of the polygon that stands for the hole.
+/// Sides of the polygon that approximates the hole.
 const SIDES: usize = 64;
 
 /// Settings of the elastic plate.
@@ -41,8 +41,8 @@ const SIDES: usize = 64;
 /// |---|---|---|---|
 /// | `points` | 1048 | about how many nodes the mesh of the displacements has | at least 200 |
 /// | `load_points` | 101 | equally spaced points of $f$ on the right edge, both ends included | at least 2 |
-/// | `n_train` | 1850 | samples that train | at least 1 |
-/// | `n_test` | 100 | samples that test, after those | any |
+/// | `n_train` | 1850 | training samples | at least 1 |
+/// | `n_test` | 100 | test samples, after the training samples | any |
 /// | `length` | 0.12 | $\ell$ of the covariance of $f$ | at least 0.02 |
 /// | `sigma` | 350 | standard deviation $s$ of $f$ | positive |
 /// | `reference` | 20000 | about how many nodes of quadratic elements solve the equation | at least 4 `points`, at most 1000000 |
@@ -53,9 +53,9 @@ pub struct ElasticPlate {
     pub points: usize,
     /// How many points of the load.
     pub load_points: usize,
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test.
+    /// The number of test samples.
     pub n_test: usize,
     /// The length $\ell$.
     pub length: f64,
@@ -135,7 +135,7 @@ impl ElasticPlate {
     /// # Errors
     /// If the domain cannot be meshed.
     pub fn reference(&self) -> Result<Reference> {
-        // A triangle mesh has about three edges a node.
+        // A triangle mesh has about three edges per node.
         let vertices = self.reference / 4;
         let polygon = domain(Some((1.0 / vertices as f64).sqrt()))?;
         let mesh = mesh_with_nodes(&polygon, vertices)
@@ -208,7 +208,7 @@ impl Reference {
     ) -> Result<Mat<f64>> {
         let (space, solver) = (&self.space, &self.solver);
         let free = solver.pattern().free();
-        let mut factor = solver.room();
+        let mut factor = solver.empty_factor();
         solver.factor(&self.form(), &mut factor)?;
         let mut x = Mat::zeros(solver.pattern().size(), tractions.ncols());
         for m in 0..tractions.ncols() {

@@ -30,7 +30,7 @@ pub(crate) struct Stages {
     slopes: [Vec<C>; 4],
 }
 
-/// Points on the circle; the mean over so many errs less than rounding.
+/// Points on the circle; with this many the error of the mean is below rounding.
 const CIRCLE: usize = 64;
 
 impl ExponentialRk {
@@ -82,7 +82,7 @@ impl ExponentialRk {
             b[i] = self.half[i] * v[i] + self.stage[i] * na[i];
         }
         nonlinear(b, nb);
-        // c takes the place of a.
+        // c overwrites a.
         for i in 0..n {
             a[i] = self.half[i] * a[i] + self.stage[i] * (nb[i] * 2.0 - nv[i]);
         }
@@ -118,7 +118,7 @@ mod tests {
         {
             assert!((found[0] - limit).norm() < 1e-14);
         }
-        // Far from zero the formulas as they stand.
+        // Far from zero, the formulas as written.
         let z = -30.0f64;
         let far = at(z);
         let f1 = (-4.0 - z + z.exp() * (4.0 - 3.0 * z + z * z)) / z.powi(3);

@@ -1,4 +1,4 @@
-//! The five-point scheme for $-\nabla\cdot(\kappa\nabla u) = f$ on the unit square, $u = 0$ around.
+//! The five-point scheme for $-\nabla\cdot(\kappa\nabla u) = f$ on the unit square, $u = 0$ on the boundary.
 //!
 //! On nodes $(ih, jh)$, $h = 1/n$,
 //!
@@ -11,7 +11,7 @@
 //!
 //! Nodes are eliminated by nested dissection: the middle line of a rectangle of nodes goes last, after
 //! both halves, and each half likewise. The factorisation works in dense blocks (supernodes), always: left
-//! to choose, faer takes single entries for some orders, and is three to four times slower here.
+//! to choose, faer works entry by entry for some orders, which is three to four times slower here.
 //!
 //! Processor time for 64 samples on 140 x 140 intervals, one thread, field included: nested dissection
 //! 0.59 s (0.59 to 0.69 with undivided rectangles of 1 to 64 nodes, no trend), approximate minimum degree
@@ -30,7 +30,7 @@ pub struct FivePoint {
     intervals: usize,
     pattern: SymbolicSparseColMat<usize>,
     elimination: Elimination,
-    /// Memory of earlier solves, for the next ones.
+    /// Memory of earlier solves, reused by later ones.
     spare: Mutex<Vec<Workspace>>,
 }
 
@@ -49,7 +49,7 @@ impl FivePoint {
     pub fn new(intervals: usize) -> Result<Self> {
         if intervals < 2 {
             return Err(Error::Config(format!(
-                "the five-point scheme needs at least 2 intervals a side, not {intervals}"
+                "the five-point scheme needs at least 2 intervals per side, not {intervals}"
             )));
         }
         // The lower triangle: the diagonal, the next node along y, the next along x.
@@ -94,7 +94,7 @@ impl FivePoint {
         self.elimination.factor_len()
     }
 
-    /// $u$ at all nodes, boundary included, from $\kappa$ and $f$ there; the last axis runs fastest.
+    /// $u$ at all nodes, boundary included, from $\kappa$ and $f$ there; the last axis varies fastest.
     ///
     /// # Errors
     /// If the numbers do not fit the grid, or some $\kappa$ is not positive.
@@ -119,7 +119,7 @@ impl FivePoint {
         let taken = self.spare.lock().ok().and_then(|mut all| all.pop());
         let mut workspace = taken.unwrap_or_else(|| Workspace {
             matrix: vec![0.0; self.pattern.compute_nnz()],
-            factor: self.elimination.room(),
+            factor: self.elimination.empty_factor(),
         });
         let solved = self.solve_inner(kappa, f, &mut workspace)?;
         let side = self.intervals - 1;
@@ -189,7 +189,7 @@ fn dissect(rows: [usize; 2], columns: [usize; 2], side: usize, order: &mut Vec<u
     }
 }
 
-/// Rectangles of so few nodes are not divided further.
+/// Rectangles of at most this many nodes are not divided further.
 const SMALL: usize = 4;
 
 #[cfg(test)]

@@ -24,19 +24,19 @@ use serde::{Deserialize, Serialize};
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `points` | 101 | points along each side of $f$ and $u$, boundary included | 2 to 2001 |
-/// | `n_train` | 2000 | samples that train | at least 1 |
-/// | `n_test` | 500 | samples that test, after those | with `n_train` at most `alphas * betas` |
+/// | `n_train` | 2000 | training samples | at least 1 |
+/// | `n_test` | 500 | test samples, after the training samples | with `n_train` at most `alphas * betas` |
 /// | `alphas` | 50 | values of $\alpha$ | 1 to 1000 |
 /// | `betas` | 50 | values of $\beta$ | 1 to 1000 |
 /// | `lambda` | 1 | $\lambda$ | finite |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Helmholtz {
-    /// How many points along each side.
+    /// Points along each side.
     pub points: usize,
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test.
+    /// The number of test samples.
     pub n_test: usize,
     /// How many values of $\alpha$.
     pub alphas: usize,

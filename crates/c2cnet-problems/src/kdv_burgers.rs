@@ -14,7 +14,7 @@
 //! smaller, and almost a constant.
 //!
 //! The solver keeps the Fourier coefficients $\hat u_m$, $3m < $ `grid`, for which the square $u^2$, taken
-//! on the grid, has no aliasing error (the rule of two thirds), and
+//! on the grid, has no aliasing error (the two-thirds rule), and
 //!
 //! $$\hat u_m' = (-\nu k^2 + iDk^3)\,\hat u_m - \tfrac12 ik\,\widehat{u^2}_m,\qquad k = 2\pi m,$$
 //!
@@ -38,8 +38,8 @@ use std::sync::Arc;
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `points` | 101 | equally spaced points in $x$ and in $t$, both ends included | 2 to 2001 |
-/// | `n_train` | 1600 | samples that train | at least 1 |
-/// | `n_test` | 400 | samples that test, after those | any |
+/// | `n_train` | 1600 | training samples | at least 1 |
+/// | `n_test` | 400 | test samples, after the training samples | any |
 /// | `field` | `published` | the law of $f$ | `published`, `printed` |
 /// | `modes` | 64 | largest frequency of $f$ | at least 1, less than a third of `grid` |
 /// | `grid` | 256 | points of the solver in $x$ | 8 to 8192 |
@@ -49,19 +49,19 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KdvBurgers {
-    /// How many points in $x$ and in $t$.
+    /// Points in $x$ and in $t$.
     pub points: usize,
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test.
+    /// The number of test samples.
     pub n_test: usize,
     /// The law of $f$.
     pub field: StartField,
     /// The largest frequency of $f$.
     pub modes: usize,
-    /// How many points the solver has in $x$.
+    /// Points of the solver in $x$.
     pub grid: usize,
-    /// How many time steps, at least.
+    /// Time steps, at least.
     pub steps: usize,
     /// The viscosity $\nu$.
     pub viscosity: f64,
@@ -165,7 +165,7 @@ struct Solver {
     method: ExponentialRk,
     forward: Arc<dyn RealToComplex<f64>>,
     inverse: Arc<dyn ComplexToReal<f64>>,
-    /// The real and imaginary parts' functions at the points asked for, a row each.
+    /// The functions of the real and imaginary parts at the output points, one row each.
     functions: Mat<f64>,
 }
 
@@ -207,7 +207,7 @@ impl Solver {
         }
     }
 
-    /// $u$ at the points asked for, $t$ running fastest, from its values on the solver's grid.
+    /// $u$ at the output points, $t$ varying fastest, from its values on the solver's grid.
     fn solve(&self, start: &[f64]) -> Vec<f64> {
         let most = self.derivative.len() - 1;
         let mut values = start.to_vec();
@@ -238,7 +238,7 @@ impl Solver {
                 self.method.step(&mut v, &mut stages, |v, out| {
                     spectrum[..=most].copy_from_slice(v);
                     spectrum[most + 1..].fill(Complex::default());
-                    // A mean that is not a number is all that this can refuse; it shows in the result.
+                    // The only error here is a NaN mean, which shows in the result.
                     let _ = self.inverse.process_with_scratch(
                         &mut spectrum,
                         &mut values,

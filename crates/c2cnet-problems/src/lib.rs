@@ -1,14 +1,15 @@
 //! The data sets of the paper, generated.
 //!
 //! A problem is a struct of settings that knows how to make pairs of input and output functions.
-//! Sample `k` depends on the settings, the seed and `k` alone (see [`sample_stream`]): it is the
-//! same whatever the number of threads, and however many samples are asked for.
+//! Sample `k` depends on the settings, the seed and `k` only (see [`sample_stream`]): it is the
+//! same for any number of threads and any number of samples.
 //!
-//! To add a problem: one file with one struct that implements [`Problem`], and one line in
-//! [`problems`].
+//! To add a problem: one file with one struct that implements [`Problem`], one line in [`problems`], and
+//! a test that calls [`conformance::check`].
 #![warn(missing_docs)]
 
 mod blocks;
+pub mod conformance;
 pub mod darcy1d;
 pub mod darcy2d;
 pub mod darcy_lshape;

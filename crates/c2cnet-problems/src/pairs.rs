@@ -1,4 +1,4 @@
-//! Samples made one by one, put together.
+//! Builds a data set from samples made one by one.
 
 use crate::{Watcher, fill_blocks};
 use c2cnet::Result;
@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 
 /// The data set of `count` pairs of input and output values at shared `points`; `make(k)` is pair `k`.
 ///
-/// A pair goes to its place as soon as it is made, so the data are held once: they may fill half the memory.
+/// A pair is stored in its place as soon as it is made, so the data are held only once: they may fill half the memory.
 pub(crate) fn dataset(
     points: [Points; 2],
     count: usize,

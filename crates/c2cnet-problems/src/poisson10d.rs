@@ -4,7 +4,7 @@
 //! f = \tfrac{\pi^2}4u,$$
 //!
 //! $u$ giving its own boundary values. A sample is one number $\alpha$, and the operator a multiple of
-//! the identity: the problem is a proof of concept in a high dimension, no more. Three sets, named in
+//! the identity: the problem is merely a proof of concept in a high dimension. Three sets, named in
 //! the split of the data:
 //!
 //! | set | $\alpha$ | purpose |
@@ -13,7 +13,7 @@
 //! | `gen1` | uniform on $[-1, 1]$ | interpolation |
 //! | `gen2` | uniform on $[1, 2]$ | extrapolation |
 //!
-//! The paper names $31^{10}$ grid points, 8e14, which nobody can hold. Here both functions are given at the
+//! The paper names $31^{10}$ grid points, 8e14, far more than fit in memory. Here both functions are given at the
 //! first `points` points of Halton's sequence ([`halton`]), scaled to the cube.
 
 use crate::quasi_random::{HALTON_DIMENSIONS, halton};
@@ -31,21 +31,21 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// |---|---|---|---|
 /// | `points` | 20000 | quasi-random points of $f$ and $u$ | at least 1 |
 /// | `dimension` | 10 | $d$ | 1 to 20 |
-/// | `n_train` | 8 | samples that train | at least 1 |
+/// | `n_train` | 8 | training samples | at least 1 |
 /// | `n_gen1` | 2 | samples that test interpolation | any |
 /// | `n_gen2` | 10 | samples that test extrapolation | any |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Poisson10d {
-    /// How many points.
+    /// The number of points.
     pub points: usize,
     /// The dimension $d$.
     pub dimension: usize,
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test interpolation.
+    /// The number of samples that test interpolation.
     pub n_gen1: usize,
-    /// How many samples test extrapolation.
+    /// The number of samples that test extrapolation.
     pub n_gen2: usize,
 }
 
@@ -103,7 +103,7 @@ impl Poisson10d {
         is.within("dimension", self.dimension, 1..=HALTON_DIMENSIONS)
     }
 
-    /// Name, size, least $\alpha$ and width of the range of each set.
+    /// Name, size, smallest $\alpha$ and width of the range of each set.
     fn sets(&self) -> [(&'static str, usize, f64, f64); 3] {
         [
             ("train", self.n_train, -1.0, 2.0),
@@ -125,6 +125,11 @@ mod tests {
             points: 50,
             ..Poisson10d::default()
         }
+    }
+
+    #[test]
+    fn the_problem_conforms() {
+        crate::conformance::check(&small());
     }
 
     #[test]

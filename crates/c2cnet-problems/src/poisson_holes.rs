@@ -4,15 +4,15 @@
 //!   f(x, y) = a\sum_{i=0}^4\sum_{j=0}^4 \alpha_{ij}\sin(i\pi x + j\pi y),\quad
 //!   \alpha_{ij} \sim U[-1, 1].$$
 //!
-//! The term of $i = j = 0$ vanishes, so 24 numbers make a sample, and $u$ is linear in them. The equation is
-//! solved once for each sine, $u_{ij}$, and a sample is $u = a\sum\alpha_{ij} u_{ij}$: what solving for
-//! every sample would give, up to rounding, at a thousandth of the cost.
+//! The term of $i = j = 0$ vanishes, so 24 numbers determine a sample, and $u$ is linear in them. The equation is
+//! solved once for each sine, $u_{ij}$, and a sample is $u = a\sum\alpha_{ij} u_{ij}$: the same as solving for
+//! every sample, up to rounding, at a thousandth of the cost.
 //!
 //! **What the paper leaves open.** The domain: here the unit square without three discs, see [`HOLES`], each a
 //! polygon of 32 sides, so that every mesh fits it exactly. Their places and sizes were chosen so that, at the
 //! published law of $\alpha$, $u$ has a root mean square of 0.017, which the paper's tables imply.
 //!
-//! **Reference.** Quadratic elements on a mesh of its own, about 28,000 nodes: over ten times the functions
+//! **Reference.** Quadratic elements on a separate mesh, about 28,000 nodes: over ten times the functions
 //! of the paper's largest decoder (1,600), and of one degree more. Its error
 //! is 3e-5 of $u$ (against 80,000 nodes).
 
@@ -34,7 +34,7 @@ pub const HOLES: [([f64; 2], f64); 3] = [
     ([0.50, 0.81], 0.11),
 ];
 
-/// Sides of the polygon that stands for a hole.
+/// Sides of the polygon that approximates a hole.
 const SIDES: usize = 32;
 /// Sines along each axis.
 const SINES: usize = 5;
@@ -46,8 +46,8 @@ const BLOCK: usize = 32;
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `points` | 1780 | about how many nodes the mesh of $f$ and $u$ has | at least 200 |
-/// | `n_train` | 1600 | samples that train | at least 1 |
-/// | `n_test` | 400 | samples that test, after those | any |
+/// | `n_train` | 1600 | training samples | at least 1 |
+/// | `n_test` | 400 | test samples, after the training samples | any |
 /// | `amplitude` | 1 | $a$ | positive |
 /// | `reference` | 28000 | about how many nodes of quadratic elements solve the equation | at least 4 `points`, at most 1000000 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,9 +55,9 @@ const BLOCK: usize = 32;
 pub struct PoissonHoles {
     /// About how many nodes.
     pub points: usize,
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test.
+    /// The number of test samples.
     pub n_test: usize,
     /// The amplitude $a$.
     pub amplitude: f64,
@@ -79,8 +79,7 @@ impl Default for PoissonHoles {
 
 impl Problem for PoissonHoles {
     const NAME: &'static str = "poisson-holes";
-    const DESCRIPTION: &'static str =
-        "Poisson's equation on the unit square with three holes, u = 0 on every wall; maps f to u";
+    const DESCRIPTION: &'static str = "Poisson's equation on the unit square with three holes, u = 0 on every boundary; maps f to u";
 
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
@@ -132,7 +131,7 @@ impl PoissonHoles {
     /// # Errors
     /// If the domain cannot be meshed.
     pub fn reference(&self, domain: &Polygon) -> Result<Reference> {
-        // A triangle mesh has about three edges a node.
+        // A triangle mesh has about three edges per node.
         let mesh = mesh_with_nodes(domain, self.reference / 4)
             .map_err(Check::of::<Self>().blame("reference", self.reference))?;
         let space = Space::new(mesh, Element::P2);
@@ -151,13 +150,13 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The solutions for each sine at `points`, one a column: one factorisation for all.
+    /// The solutions for each sine at `points`, one per column: one factorisation for all.
     ///
     /// # Errors
     /// If a point lies outside the domain.
     pub fn responses(&self, points: &[[f64; 2]]) -> Result<Mat<f64>> {
         let (space, solver) = (&self.space, &self.solver);
-        let mut factor = solver.room();
+        let mut factor = solver.empty_factor();
         solver.factor(&Diffusion::new(space, |_, _| 1.0), &mut factor)?;
         let mut x = Mat::zeros(solver.pattern().size(), SINES * SINES);
         let mut right = vec![0.0; solver.pattern().size()];

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 /// A law of input functions and the operator that maps them to outputs.
 ///
 /// The implementing type holds the settings. Derive its `Deserialize` with
-/// `#[serde(default, deny_unknown_fields)]`, so that a user may give some of them and none wrongly.
+/// `#[serde(default, deny_unknown_fields)]`, so that users may give some of them and misspelt ones are refused.
 pub trait Problem: Default + Serialize + DeserializeOwned {
-    /// What users call it.
+    /// Its name in commands and settings.
     const NAME: &'static str;
     /// The equation and what is mapped to what, in one line.
     const DESCRIPTION: &'static str;
@@ -44,7 +44,7 @@ pub trait Problem: Default + Serialize + DeserializeOwned {
 /// A problem whose type is known only by name.
 #[derive(Debug, Clone, Copy)]
 pub struct AnyProblem {
-    /// What users call it.
+    /// Its name in commands and settings.
     pub name: &'static str,
     /// The equation and what is mapped to what, in one line.
     pub description: &'static str,
@@ -109,7 +109,7 @@ pub fn problems() -> Vec<AnyProblem> {
 /// The data set of the problem called `name`; see [`AnyProblem::generate`].
 ///
 /// # Errors
-/// If no problem is called so, a setting does not fit, or the watcher asks to stop.
+/// If no problem has that name, a setting is invalid, or the watcher asks to stop.
 pub fn generate(name: &str, settings: Value, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
     let all = problems();
     match all.iter().find(|problem| problem.name == name) {
@@ -117,7 +117,7 @@ pub fn generate(name: &str, settings: Value, seed: u64, watcher: &dyn Watcher) -
         None => {
             let names: Vec<&str> = all.iter().map(|problem| problem.name).collect();
             Err(Error::Config(format!(
-                "unknown problem `{name}`; known are {}",
+                "unknown problem `{name}`; known problems are {}",
                 names.join(", ")
             )))
         }

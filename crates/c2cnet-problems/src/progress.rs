@@ -1,8 +1,8 @@
-//! Who waits for the samples.
+//! Progress and cancellation.
 
 /// Watches a generation and may stop it.
 pub trait Watcher: Sync {
-    /// So many samples of so many are done.
+    /// `done` of `total` samples are ready.
     fn done(&self, done: usize, total: usize);
 
     /// Whether to stop at the next opportunity.

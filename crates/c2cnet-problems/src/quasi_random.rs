@@ -5,16 +5,16 @@
 //!
 //! $$i = \sum_j d_jp^j\ \mapsto\ \sum_j d_jp^{-j-1}.$$
 //!
-//! Point 0, a corner, is left out, so all coordinates lie inside $(0, 1)$. Averages over the points err
-//! with order nearly one in their number, over random points with order one half. The large bases of
-//! high dimensions take their time: in ten, the points do better than random ones from about 2,000 on.
+//! Point 0, a corner, is left out, so all coordinates lie inside $(0, 1)$. The error of averages over the points
+//! falls with order nearly one in their number, over random points with order one half. The large bases of
+//! high dimensions need many points: in ten, the points do better than random ones from about 2,000 on.
 
-/// The bases: one for each of the dimensions that the sequence serves.
+/// The bases: one for each supported dimension.
 const PRIMES: [u64; 20] = [
     2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71,
 ];
 
-/// The dimensions that [`halton`] serves at most.
+/// The largest dimension that [`halton`] supports.
 pub const HALTON_DIMENSIONS: usize = PRIMES.len();
 
 /// The first `count` points in $(0, 1)^d$, one after another.

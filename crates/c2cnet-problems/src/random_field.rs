@@ -31,7 +31,7 @@ impl RandomField {
     /// How many samples [`RandomField::block`] makes at once.
     ///
     /// The width of a product can decide in which order it adds. A fixed one makes a sample the same
-    /// however many others are asked for.
+    /// whatever the number of samples.
     pub const BLOCK: usize = 32;
 
     /// The field of mean zero and the given covariance at `points`.
@@ -81,17 +81,17 @@ impl RandomField {
         Ok(RandomField { factor })
     }
 
-    /// How many normal numbers a draw takes.
+    /// The number of normal variates that a draw takes.
     pub fn rank(&self) -> usize {
         self.factor.ncols()
     }
 
-    /// Samples `first` to `first + BLOCK` under `seed`, one a column, on the calling thread.
+    /// Samples `first` to `first + BLOCK` under `seed`, one per column, on the calling thread.
     pub fn block(&self, seed: u64, first: u64) -> Mat<f64> {
         self.draws(Self::normals(seed, first, self.rank()).as_ref())
     }
 
-    /// The first `count` normal numbers of samples `first` to `first + BLOCK` under `seed`, one sample a column.
+    /// The first `count` normal numbers of samples `first` to `first + BLOCK` under `seed`, one sample per column.
     pub fn normals(seed: u64, first: u64, count: usize) -> Mat<f64> {
         let mut normals = Mat::zeros(count, Self::BLOCK);
         for j in 0..Self::BLOCK {
@@ -110,20 +110,20 @@ impl RandomField {
         linalg::mul_seq(self.factor.as_ref(), normals)
     }
 
-    /// The field $M g$ for this field $g$ and a linear map $M$, given by what it does to columns.
+    /// The field $M g$ for this field $g$ and a linear map $M$, given by its action on columns.
     ///
     /// A linear equation with random data is solved once for each column of $L$, that is [rank](Self::rank)
     /// times, however many samples are drawn.
     ///
     /// # Errors
-    /// Those of `map`.
+    /// The errors of `map`.
     pub fn image(&self, map: impl FnOnce(MatRef<'_, f64>) -> Result<Mat<f64>>) -> Result<Self> {
         Ok(RandomField {
             factor: map(self.factor.as_ref())?,
         })
     }
 
-    /// Samples `0` to `count` under `seed`, one a column.
+    /// Samples `0` to `count` under `seed`, one per column.
     pub fn samples(&self, seed: u64, count: usize) -> Mat<f64> {
         let mut out = Mat::zeros(self.factor.nrows(), count);
         let fill = |first: usize, mut columns: MatMut<'_, f64>| {

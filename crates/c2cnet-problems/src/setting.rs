@@ -5,7 +5,7 @@ use c2cnet::{Error, Result};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Checks the settings of the problem that it names; an error says which setting is what and must be what.
+/// Checks the settings of the problem that it names; an error gives the setting, its value and the allowed range.
 #[derive(Clone, Copy)]
 pub(crate) struct Check(&'static str);
 
@@ -14,7 +14,7 @@ impl Check {
         Check(P::NAME)
     }
 
-    /// Setting `name` is `value` and `must` be otherwise unless `holds`.
+    /// An error unless `holds`: setting `name` is `value` and must be `must`.
     pub fn that(self, holds: bool, name: &str, value: impl Display, must: &str) -> Result<()> {
         if holds {
             return Ok(());
@@ -57,7 +57,7 @@ impl Check {
         self.that(holds, "reference", value, &must)
     }
 
-    /// Blames setting `name` for an error.
+    /// Attributes an error to setting `name`.
     pub fn blame(self, name: &str, value: impl Display) -> impl FnOnce(Error) -> Error {
         let problem = self.0;
         move |e| {

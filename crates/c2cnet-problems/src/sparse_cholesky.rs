@@ -2,7 +2,7 @@
 //!
 //! The order of elimination $P$ and the pattern of $L$ depend on the pattern of $A$ only. They are found once
 //! ([`Elimination`]); a matrix whose numbers change from sample to sample then costs one numeric factorisation
-//! in memory that is there already ([`Factor`]), and a right-hand side two triangular solves.
+//! in memory that is reused ([`Factor`]), and a right-hand side two triangular solves.
 //!
 //! Everything runs on the calling thread: samples are what runs in parallel, and sums are always taken in
 //! the same order.
@@ -23,10 +23,10 @@ use faer::{Conj, MatMut, Par, Side};
 #[derive(Debug)]
 pub(crate) struct Elimination(SymbolicCholesky<usize>);
 
-/// The factor of one matrix, and room to make it again for another: one a thread.
+/// The factor of one matrix, with memory to refactor: one per thread.
 pub(crate) struct Factor {
     values: Vec<f64>,
-    room: MemBuffer,
+    scratch: MemBuffer,
 }
 
 impl std::fmt::Debug for Factor {
@@ -39,7 +39,7 @@ impl Elimination {
     /// For matrices whose lower half has the pattern `lower`, ordered by approximate minimum degree.
     ///
     /// # Errors
-    /// [`Error::Numerical`] if memory does not suffice.
+    /// [`Error::Numerical`] if there is not enough memory.
     pub fn new(lower: SymbolicSparseColMatRef<'_, usize>) -> Result<Self> {
         Self::ordered(lower, SymmetricOrdering::Amd, default())
     }
@@ -47,7 +47,7 @@ impl Elimination {
     /// As [`Elimination::new`], in the `order` given and always in dense blocks (supernodes).
     ///
     /// # Errors
-    /// [`Error::Numerical`] if memory does not suffice.
+    /// [`Error::Numerical`] if there is not enough memory.
     pub fn in_blocks(
         lower: SymbolicSparseColMatRef<'_, usize>,
         order: PermRef<'_, usize>,
@@ -77,14 +77,14 @@ impl Elimination {
         self.0.len_val()
     }
 
-    /// Room for a factor.
-    pub fn room(&self) -> Factor {
+    /// Memory for a factor.
+    pub fn empty_factor(&self) -> Factor {
         let scratch = self
             .0
             .factorize_numeric_llt_scratch::<f64>(Par::Seq, default());
         Factor {
             values: vec![0.0; self.0.len_val()],
-            room: MemBuffer::new(scratch),
+            scratch: MemBuffer::new(scratch),
         }
     }
 
@@ -105,7 +105,7 @@ impl Elimination {
                 Side::Lower,
                 default(),
                 Par::Seq,
-                MemStack::new(&mut factor.room),
+                MemStack::new(&mut factor.scratch),
                 default(),
             )
             .map(|_| ())
@@ -119,7 +119,7 @@ impl Elimination {
     /// $B \leftarrow A^{-1} B$.
     ///
     /// # Panics
-    /// If `right` has not as many rows as the matrix.
+    /// If `right` does not have as many rows as the matrix.
     pub fn solve(&self, factor: &Factor, right: MatMut<'_, f64>) {
         let scratch = self
             .0
@@ -151,7 +151,7 @@ impl Factored {
             Error::Numerical(format!("entries of a sparse {size} x {size} matrix: {e:?}"))
         })?;
         let elimination = Elimination::new(matrix.symbolic())?;
-        let mut factor = elimination.room();
+        let mut factor = elimination.empty_factor();
         elimination.factor(matrix.as_ref(), &mut factor)?;
         Ok(Factored {
             elimination,
@@ -162,7 +162,7 @@ impl Factored {
     /// $B \leftarrow A^{-1} B$.
     ///
     /// # Panics
-    /// If `right` has not as many rows as the matrix.
+    /// If `right` does not have as many rows as the matrix.
     pub fn solve(&self, right: MatMut<'_, f64>) {
         self.elimination.solve(&self.factor, right);
     }

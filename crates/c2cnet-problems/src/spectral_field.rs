@@ -59,14 +59,14 @@ impl Modes {
 /// A Gaussian random field on an interval or a tensor grid.
 #[derive(Debug, Clone)]
 pub struct SpectralField {
-    /// One matrix an axis: the functions at the coordinates, a column each.
+    /// One matrix per axis: the functions at the coordinates, one column each.
     axes: Vec<Mat<f64>>,
-    /// $c(\lambda)$: one a function, or the table over pairs of them.
+    /// $c(\lambda)$: one per function, or the table over pairs of them.
     coefficients: Mat<f64>,
 }
 
 impl SpectralField {
-    /// The field at `coordinates` (one list an axis, one axis or two) from the first `functions`
+    /// The field at `coordinates` (one list per axis, one axis or two) from the first `functions`
     /// functions along each axis.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl SpectralField {
         Ok(SpectralField { axes, coefficients })
     }
 
-    /// One draw, on the calling thread; on a grid the last axis runs fastest.
+    /// One draw, on the calling thread; on a grid the last axis varies fastest.
     pub fn draw(&self, rng: &mut impl Rng) -> Vec<f64> {
         let (functions, second) = self.coefficients.shape();
         let numbers: Vec<f64> = rng

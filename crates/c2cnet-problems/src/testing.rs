@@ -1,50 +1,42 @@
 //! What the tests of several problems share.
 
-use crate::{Problem, Unwatched, generate};
+use crate::{Problem, Unwatched, conformance, generate};
 use c2cnet::data::{Dataset, Field};
 use serde_json::Value;
 
-/// Checks that `problem(n_train, n_test)` gives the same bits on 1, 2 and 4 threads, the same sample `k`
-/// for any counts around `count`, and another for another seed.
-pub(crate) fn check_reproducible<P: Problem>(
+/// Checks that `problem(n_train, n_test)` conforms, splits its samples as asked, and gives the same sample
+/// `k` for any counts around `count`.
+pub(crate) fn check_reproducible<P: Problem + Sync>(
     count: usize,
-    problem: impl Fn(usize, usize) -> P + Sync,
+    problem: impl Fn(usize, usize) -> P,
 ) {
-    let on = |threads: usize, n_train: usize, n_test: usize, seed: u64| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        pool.install(|| problem(n_train, n_test).samples(seed, &Unwatched).unwrap())
-    };
-    let print = |data: &Dataset, samples: std::ops::Range<usize>| {
+    let make = |n_train, n_test| problem(n_train, n_test).samples(42, &Unwatched).unwrap();
+    let fingerprint = |data: &Dataset, samples: std::ops::Range<usize>| {
         data.select(&samples.collect::<Vec<_>>()).fingerprint()
     };
     let n_train = count - 1;
-    let reference = on(1, n_train, 1, 42);
+    conformance::check(&problem(n_train, 1));
+    let reference = make(n_train, 1);
     assert_eq!(
         (reference.samples(), reference.n_train),
         (count, Some(n_train))
     );
-    for threads in [2, 4] {
-        let again = on(threads, n_train, 1, 42);
-        assert_eq!(
-            again.fingerprint(),
-            reference.fingerprint(),
-            "{threads} threads"
-        );
-    }
     for (n_train, n_test) in [(1, 0), (1, count - 3), (count, 3)] {
         let common = 0..count.min(n_train + n_test);
-        let other = print(&on(2, n_train, n_test, 42), common.clone());
-        assert_eq!(other, print(&reference, common), "{n_train} and {n_test}");
+        let other = fingerprint(&make(n_train, n_test), common.clone());
+        assert_eq!(
+            other,
+            fingerprint(&reference, common),
+            "{n_train} and {n_test}"
+        );
     }
-    let first = print(&reference, 0..1);
-    assert_ne!(first, print(&reference, 1..2), "samples differ");
-    assert_ne!(first, print(&on(2, 1, 0, 43), 0..1), "seeds differ");
+    let first = fingerprint(&reference, 0..1);
+    assert_ne!(first, fingerprint(&reference, 1..2), "samples differ");
+    let other_seed = problem(1, 0).samples(43, &Unwatched).unwrap();
+    assert_ne!(first, fingerprint(&other_seed, 0..1), "seeds differ");
 }
 
-/// A change of settings, and words of the message that refuses it.
+/// A change of settings, and words of the resulting error message.
 type Refusal<'a, P> = (fn(&mut P), &'a str);
 
 /// Checks that each change of the default settings is refused with a message that has its words.

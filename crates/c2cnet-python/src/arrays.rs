@@ -18,7 +18,7 @@ pub enum Floats<'py> {
     Single(PyReadonlyArrayDyn<'py, f32>),
 }
 
-/// A view that other threads may read while the interpreter goes on.
+/// A view that other threads may read while the interpreter continues.
 enum View<'a> {
     Double(ArrayViewD<'a, f64>),
     Single(ArrayViewD<'a, f32>),
@@ -90,7 +90,7 @@ impl Floats<'_> {
         }
     }
 
-    /// `(samples, n)` as a matrix with one column a sample.
+    /// `(samples, n)` as a matrix with one column per sample.
     pub fn columns(&self) -> PyResult<Mat<f64>> {
         let view = self.view();
         match view.shape() {
@@ -112,7 +112,7 @@ impl View<'_> {
         }
     }
 
-    /// All numbers, the last axis running fastest.
+    /// All numbers, the last axis varying fastest.
     fn numbers(&self) -> Vec<f64> {
         match self {
             View::Double(a) => match a.as_slice() {
@@ -123,7 +123,7 @@ impl View<'_> {
         }
     }
 
-    /// `(samples, n)` as a matrix with one column a sample.
+    /// `(samples, n)` as a matrix with one column per sample.
     fn matrix(&self) -> Mat<f64> {
         let (samples, n) = (self.shape()[0], self.shape()[1]);
         // In the usual order, in one go.
@@ -195,7 +195,7 @@ fn per_sample(points: &[View<'_>], values: &[View<'_>]) -> Result<Field> {
     if points.len() != values.len() {
         return Err(Error::shape(
             "points",
-            format!("those of {} samples, as the values", values.len()),
+            format!("those of {} samples, like the values", values.len()),
             format!("those of {}", points.len()),
         ));
     }
@@ -219,7 +219,7 @@ fn per_sample(points: &[View<'_>], values: &[View<'_>]) -> Result<Field> {
             if found != components {
                 return Err(Error::shape(
                     format!("sample {k}"),
-                    format!("{components} components, as the first sample"),
+                    format!("{components} components, like the first sample"),
                     format!("{found}"),
                 ));
             }
@@ -268,7 +268,7 @@ pub fn into_values(
     }
 }
 
-/// One matrix a component as an array `(samples, n)` or, for several, `(samples, n, components)`.
+/// One matrix per component as an array `(samples, n)` or, for several, `(samples, n, components)`.
 pub fn values<'py>(py: Python<'py>, matrices: &[Mat<f64>]) -> Bound<'py, PyArrayDyn<f64>> {
     let matrices: Vec<_> = matrices.iter().map(Mat::as_ref).collect();
     components(py, &matrices, matrices.len() > 1)
@@ -317,7 +317,7 @@ pub fn array<'py>(
     PyArray1::from_slice(py, numbers).reshape(shape.to_vec())
 }
 
-/// A field as Python has it: points and values, both as lists where each sample has its own.
+/// A field as Python has it: points and values, both as lists if each sample has its own.
 pub fn field<'py>(
     py: Python<'py>,
     field: &Field,

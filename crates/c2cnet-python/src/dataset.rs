@@ -44,7 +44,7 @@ pub fn read_npz<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDi
     to_dict(py, &data)
 }
 
-/// Writes a data file, all or nothing.
+/// Writes a data file atomically.
 #[pyfunction]
 #[pyo3(signature = (path, inputs, outputs, n_train=None, triangles=None, meta="null"))]
 pub fn write_npz(

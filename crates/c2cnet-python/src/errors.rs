@@ -12,7 +12,7 @@ create_exception!(
     c2cnet,
     C2CError,
     PyRuntimeError,
-    "A computation that did not succeed."
+    "A computation that failed."
 );
 
 /// The exception for an error.

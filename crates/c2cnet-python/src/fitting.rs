@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Fits an operator; settings and the report are JSON, `listener` is told how it goes.
+/// Fits an operator; settings and the report are JSON, `listener` receives its progress.
 #[pyfunction]
 #[pyo3(signature = (config, inputs, outputs, triangles=None, listener=None))]
 pub fn fit(
@@ -70,7 +70,7 @@ pub fn diagnose(
 fn settings(text: &str) -> Result<FitConfig> {
     let config: FitConfig = serde_json::from_str(text).map_err(|e| {
         let message = e.to_string();
-        // The place in a JSON text that nobody wrote helps nobody.
+        // A position in a JSON text that the user never wrote is no help.
         let message = message.split(" at line ").next().unwrap_or(&message);
         Error::Config(format!("settings: {message}"))
     })?;

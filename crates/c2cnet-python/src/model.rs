@@ -40,7 +40,7 @@ impl Model {
         detached(py, || C2CNet::load(&path)).map(Model::from)
     }
 
-    /// Writes a model file, all or nothing.
+    /// Writes a model file atomically.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         detached(py, || self.net.save(&path))
     }
@@ -114,7 +114,7 @@ impl Model {
         if coefficients.nrows() != map.inputs() {
             return Err(exception(c2cnet::Error::shape(
                 "coefficients",
-                format!("{} a sample", map.inputs()),
+                format!("{} per sample", map.inputs()),
                 format!("{}", coefficients.nrows()),
             )));
         }
@@ -156,7 +156,7 @@ impl Model {
         Ok((json!(report).to_string(), report.relative))
     }
 
-    /// What the model is, as JSON.
+    /// A description of the model, as JSON.
     fn describe(&self) -> String {
         let net = &self.net;
         let domain = |basis: &c2cnet::basis::FieldBasis| {
@@ -207,7 +207,7 @@ impl Model {
         .to_string()
     }
 
-    /// The points at which output number `output` was fitted, where all samples share them.
+    /// The points at which output number `output` was fitted, if all samples share them.
     fn fitted_points<'py>(
         &self,
         py: Python<'py>,
@@ -250,7 +250,7 @@ impl Model {
                 let fitted = decoder.and_then(|decoder| decoder.fitted_points());
                 Places::Shared(fitted.cloned().ok_or_else(|| {
                     exception(c2cnet::Error::Config(
-                        "where to predict is not known: the model was fitted at points that \
+                        "the points to predict at are not known: the model was fitted at points that \
                          differ from sample to sample; give `y`"
                             .into(),
                     ))

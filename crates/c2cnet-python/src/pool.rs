@@ -1,7 +1,7 @@
 //! Threads that survive `fork`.
 //!
 //! `multiprocessing` forks on many systems. A forked process has none of its parent's threads, so
-//! work handed to the parent's pool would never be done. Such a process gets a pool of its own.
+//! work handed to the parent's pool would never be done. Such a process gets its own pool.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -13,7 +13,7 @@ static IMPORTER: AtomicU32 = AtomicU32::new(0);
 /// The pool of a forked process, and which process that is.
 static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Notes which process may use rayon's own pool.
+/// Records which process may use rayon's own pool.
 pub fn remember_process() {
     IMPORTER.store(std::process::id(), Relaxed);
 }

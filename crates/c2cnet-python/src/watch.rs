@@ -1,4 +1,4 @@
-//! Long work on a thread of its own, while the calling thread listens for Ctrl-C.
+//! Long work on a separate thread, while the calling thread listens for Ctrl-C.
 
 use crate::errors::{C2CError, exception};
 use crate::pool;
@@ -12,11 +12,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How often signals are looked at.
+/// How often signals are checked.
 const LISTEN: Duration = Duration::from_millis(50);
 
-/// How long work that was asked to stop is waited for. What has not stopped by then goes on for a
-/// moment without anybody who waits; its result is dropped.
+/// How long to wait for work that was asked to stop. What has not stopped by then continues in the
+/// background; its result is dropped.
 const GRACE: Duration = Duration::from_millis(500);
 
 enum Event<T> {
@@ -24,7 +24,7 @@ enum Event<T> {
     Done(T),
 }
 
-/// The worker's end: tells what happens and hears whether to stop.
+/// The worker's end: reports progress and learns whether to stop.
 pub struct Watch {
     tell: Box<dyn Fn(Value) + Send + Sync>,
     stop: Arc<AtomicBool>,
@@ -55,7 +55,7 @@ impl Watcher for Watch {
     }
 }
 
-/// Does `work` without the interpreter's lock. What it tells goes to `listener` as JSON; an
+/// Does `work` without the interpreter's lock. Its reports go to `listener` as JSON; an
 /// exception there, or a signal whose handler raises one, stops the work.
 pub fn watched<T: Send + 'static>(
     py: Python<'_>,
@@ -70,7 +70,7 @@ pub fn watched<T: Send + 'static>(
     };
     std::thread::spawn(move || {
         let result = pool::run(|| work(&watch));
-        // Nobody waits any more after an interruption.
+        // After an interruption nobody is waiting.
         let _ = sender.send(Event::Done(result));
     });
     let receiver = Mutex::new(receiver);

@@ -105,7 +105,7 @@ def test_each_sample_may_have_its_own_points(waves):
     # Outputs at own points too.
     model = c2cnet.C2CNet(basis, basis, map="linear")
     model.fit(f[:30], [np.cos(3 * q + p) for q, p in zip(x[:30], phase)], x[:30], x[:30])
-    with pytest.raises(ValueError, match="where to predict is not known"):
+    with pytest.raises(ValueError, match="points to predict at are not known"):
         model.predict(f[30:], x[30:])
     np.testing.assert_allclose(model.predict(f[30:], x[30:], y), u[30:], atol=0.05)
 

@@ -119,7 +119,7 @@ def test_predictions_that_cannot_be(model, parts, arguments):
 
 
 def test_coefficients_of_other_length(model):
-    with pytest.raises(ValueError, match="5 a sample.*found 6"):
+    with pytest.raises(ValueError, match="5 per sample.*found 6"):
         model.map_coefficients(np.zeros((3, 6)))
     with pytest.raises(ValueError, match="coordinates"):
         model.decode(np.zeros((3, 99)))

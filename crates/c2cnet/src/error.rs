@@ -1,4 +1,4 @@
-//! What can go wrong, with the numbers a person needs to mend it.
+//! Errors, with the numbers a person needs to fix them.
 
 use rayon::iter::ParallelIterator;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub enum Error {
         what: String,
         /// The shape that would fit.
         expected: String,
-        /// The shape that came.
+        /// The shape that was found.
         found: String,
     },
     /// NaN or an infinity where a number is needed.
@@ -42,7 +42,7 @@ pub enum Error {
         index: usize,
         /// Its coordinates.
         point: Vec<f64>,
-        /// The domain, in words.
+        /// The domain, as text.
         domain: String,
         /// The family of the basis.
         basis: &'static str,
@@ -50,10 +50,10 @@ pub enum Error {
     /// Data that cannot be used, though its shapes fit.
     #[error("{0}")]
     Data(String),
-    /// A setting that cannot be used.
+    /// An invalid setting.
     #[error("{0}")]
     Config(String),
-    /// A computation that did not succeed.
+    /// A computation that failed.
     #[error("{0}")]
     Numerical(String),
     /// A file that is damaged or not what it should be.
@@ -108,8 +108,8 @@ impl Error {
     }
 }
 
-/// All results, or the error of the first that failed. Rayon's own `collect` gives the error that some
-/// thread met first: which sample a message names would change from run to run.
+/// All results, or the error of the first item that failed. Rayon's own `collect` returns whichever error
+/// some thread met first, so the sample that a message names would change from run to run.
 pub(crate) fn in_order<T: Send>(
     results: impl ParallelIterator<Item = Result<T>>,
 ) -> Result<Vec<T>> {

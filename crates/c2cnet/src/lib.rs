@@ -71,7 +71,7 @@
 //! | $\varepsilon_{\rm out}(u)$ | output projection error, the floor | `floor` of [`operator::EvaluationReport`] |
 //! | $\omega_n$, $M_p$, $R_m$ | windows, partitions, scale | [`basis::RandomFeaturesSpec`] |
 //!
-//! Matrices hold one column a sample. Everything is computed in `f64`, but for the training of
+//! Matrices hold one column per sample. Everything is computed in `f64`, except the training of
 //! networks, which is in `f32` unless asked otherwise. The same seed gives the
 //! same bits on any number of threads of one machine.
 #![warn(missing_docs)]

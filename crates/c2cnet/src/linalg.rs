@@ -69,16 +69,16 @@ pub fn par_column_chunks(
     par_column_chunks_with(matrix, width, || (), |(), start, chunk| work(start, chunk));
 }
 
-/// [`par_column_chunks`] with room that `work` may use and that chunks in turn share; what `work`
+/// [`par_column_chunks`] with scratch memory for `work` that successive chunks share; what `work`
 /// finds there is of no meaning.
 pub fn par_column_chunks_with<R>(
     matrix: MatMut<'_, f64>,
     width: usize,
-    room: impl Fn() -> R + Send + Sync,
+    scratch: impl Fn() -> R + Send + Sync,
     work: impl Fn(&mut R, usize, MatMut<'_, f64>) + Sync,
 ) {
     if matrix.ncols() <= width {
-        return work(&mut room(), 0, matrix);
+        return work(&mut scratch(), 0, matrix);
     }
     let mut rest = matrix;
     let mut chunks = Vec::new();
@@ -92,7 +92,9 @@ pub fn par_column_chunks_with<R>(
     }
     chunks
         .into_par_iter()
-        .for_each_init(room, |room, (start, chunk)| work(room, start, chunk));
+        .for_each_init(scratch, |scratch, (start, chunk)| {
+            work(scratch, start, chunk)
+        });
 }
 
 /// Runs `work` on every pair of entries of two matrices of one shape, in parallel.

@@ -16,7 +16,7 @@ pub struct Errors {
 impl Errors {
     /// From squared error norms, squared norms of the truth and the number of values of each sample.
     ///
-    /// A sample that is zero everywhere has no relative error; its error is taken absolutely, so
+    /// A sample that is zero everywhere has no relative error; its absolute error is used, so
     /// that a perfect prediction still counts as 0.
     pub fn new(error_squared: &[f64], norm_squared: &[f64], counts: &[usize]) -> Self {
         let relative: Vec<f64> = error_squared

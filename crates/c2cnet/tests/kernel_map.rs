@@ -6,7 +6,9 @@ use c2cnet::Silent;
 use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::decode::Targets;
 use c2cnet::linalg;
-use c2cnet::map::{CoefficientMap, KernelChoice, KernelMap, KernelSpec, LinearMap, Split, search};
+use c2cnet::map::{
+    CoefficientMap, KernelChoice, KernelMap, KernelSpec, LinearMap, Split, conformance, search,
+};
 use c2cnet::model_file::Archive;
 use faer::Mat;
 use serde_json::json;
@@ -44,6 +46,7 @@ fn linear_map_recovers_a_linear_operator() {
     assert!(off < 1e-12, "{off}");
     assert!(map.loo_error() < 1e-12, "{}", map.loo_error());
     assert_eq!((map.inputs(), map.outputs(), map.parameters()), (7, 11, 88));
+    conformance::check(&map, "linear", new.as_ref());
 }
 
 #[test]
@@ -149,6 +152,7 @@ fn nystrom_centres_come_close_to_the_dense_map() {
         dense.describe()
     );
     assert!(dense_error < 1e-3, "{dense_error}");
+    conformance::check(&dense, "kernel", new.as_ref());
     let linear = LinearMap::fit(a.as_ref(), &truth).unwrap();
     assert!(dense_error < 0.02 * mean_error(&linear, &new, &new_truth));
     // By memory (a matrix of 300^2 doubles), and by memory with fewer centres asked for.
@@ -163,6 +167,7 @@ fn nystrom_centres_come_close_to_the_dense_map() {
         let centres = format!("{expected} centres");
         assert!(map.describe().contains(&centres), "{}", map.describe());
         assert!(map.parameters() < dense.parameters());
+        conformance::check(&map, "kernel", new.as_ref());
         assert!(
             error < 10.0 * dense_error + 1e-4,
             "{error}, dense {dense_error}"
@@ -197,6 +202,7 @@ fn average_gradients_beat_the_first_pass_where_directions_are_irrelevant() {
     let settings = choice.settings.clone();
     let map = KernelMap::fit(a.as_ref(), &truth, features, settings, 0).unwrap();
     let new = random(12, 100, 22);
+    conformance::check(&map, "kernel", new.as_ref());
     let error = mean_error(&map, &new, &ridge_functions(&directions, &new, 30, 21));
     assert!(error < 0.5 * first, "{error} after {first}");
 }

@@ -157,7 +157,7 @@ fn ends_are_zero_and_few_points_lie_on_a_finer_grid() {
         let u = u.values_of(k);
         assert_eq!((u[0], u[40]), (0.0, 0.0));
     }
-    // 40 intervals need 40 times as many for 64 points to a length: the grid of 1,601 points.
+    // 40 intervals need 40 times as many for 64 points per length: the grid of 1,601 points.
     let fine = Darcy1d {
         points: 1601,
         ..coarse

@@ -44,7 +44,7 @@ fn a_uniform_load_is_carried_to_the_held_edge() {
 
 #[test]
 fn the_plate_is_symmetric() {
-    // Turning the plate over keeps v and turns the sign of u.
+    // Flipping the plate keeps v and changes the sign of u.
     let reference = ElasticPlate {
         reference: 6000,
         ..small()

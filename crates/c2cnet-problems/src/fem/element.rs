@@ -17,7 +17,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// The most functions that an element has.
+    /// The largest number of functions of an element.
     pub const MOST: usize = 6;
 
     /// How many functions there are: 3 or 6.
@@ -74,7 +74,7 @@ impl Element {
     }
 }
 
-/// What a straight-sided triangle does to gradients and integrals.
+/// How a straight-sided triangle transforms gradients and integrals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Geometry {
     /// The area, positive if the corners run counter-clockwise.
@@ -111,12 +111,12 @@ impl Geometry {
 pub struct Quadrature {
     /// Barycentric coordinates of the points.
     pub points: Vec<[f64; 3]>,
-    /// Weights, one a point.
+    /// Weights, one per point.
     pub weights: Vec<f64>,
 }
 
 impl Quadrature {
-    /// The highest degree that [`Quadrature::exact_to`] serves.
+    /// The highest degree that [`Quadrature::exact_to`] supports.
     pub const HIGHEST: usize = 6;
 
     /// The smallest known symmetric rule that is exact for polynomials of `degree`: 1, 3, 6, 6, 7 and

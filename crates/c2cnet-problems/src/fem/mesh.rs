@@ -1,11 +1,11 @@
-//! Meshes of a wanted number of nodes, and meshes that are finer near a corner.
+//! Meshes with a given number of nodes, and meshes that are finer near a corner.
 
 use c2cnet::basis::{Boundary, BuildContext, Degree, FiniteElements, FiniteElementsSpec, MeshSpec};
 use c2cnet::data::Bounds;
 use c2cnet::domain::{Polygon, TriangleMesh};
 use c2cnet::{Error, Result};
 
-/// A mesh of `polygon` with about `nodes` nodes: the one that a decoder of so many linear elements gets.
+/// A mesh of `polygon` with about `nodes` nodes: the one that a decoder with that many linear elements gets.
 ///
 /// # Errors
 /// If the polygon's corners alone need many more nodes.
@@ -25,10 +25,10 @@ pub fn mesh_with_nodes(polygon: &Polygon, nodes: usize) -> Result<TriangleMesh> 
         .ok_or_else(|| Error::Numerical("a polygon's mesh has no triangles".into()))
 }
 
-/// The mesh with every triangle cut into four alike by the midpoints of its edges.
+/// The mesh with every triangle cut into four similar ones by the midpoints of its edges.
 ///
 /// # Errors
-/// If numbers no longer tell the new nodes apart.
+/// If the new nodes coincide in floating point.
 pub fn refined(mesh: &TriangleMesh) -> Result<TriangleMesh> {
     let corners = mesh.nodes().len();
     let mut nodes = mesh.nodes().to_vec();
@@ -52,7 +52,7 @@ pub fn refined(mesh: &TriangleMesh) -> Result<TriangleMesh> {
 pub fn graded_ring(ring: &[[f64; 2]], corners: &[usize], finest: f64, reach: f64) -> Vec<[f64; 2]> {
     let n = ring.len();
     let mut out = Vec::new();
-    let beside = |i: usize, towards: usize| {
+    let graded_side = |i: usize, towards: usize| {
         let (a, b) = (ring[i], ring[towards]);
         let length = (b[0] - a[0]).hypot(b[1] - a[1]);
         let mut points = Vec::new();
@@ -66,9 +66,9 @@ pub fn graded_ring(ring: &[[f64; 2]], corners: &[usize], finest: f64, reach: f64
     };
     for (i, &corner) in ring.iter().enumerate() {
         if corners.contains(&i) {
-            out.extend(beside(i, (i + n - 1) % n).into_iter().rev());
+            out.extend(graded_side(i, (i + n - 1) % n).into_iter().rev());
             out.push(corner);
-            out.extend(beside(i, (i + 1) % n));
+            out.extend(graded_side(i, (i + 1) % n));
         } else {
             out.push(corner);
         }

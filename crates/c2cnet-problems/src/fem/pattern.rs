@@ -24,15 +24,15 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern on `space` with `components` unknowns a node, of which those with `fixed` are eliminated.
+    /// The pattern on `space` with `components` unknowns per node, of which those with `fixed` are eliminated.
     ///
     /// # Panics
-    /// If `fixed` does not have one entry an unknown, or there are $2^{32}$ entries.
+    /// If `fixed` does not have one entry per unknown, or there are $2^{32}$ entries.
     pub fn new(space: &Space, components: usize, fixed: &[bool]) -> Self {
         assert_eq!(
             fixed.len(),
             components * space.len(),
-            "one entry an unknown"
+            "one entry per unknown"
         );
         let mut size = 0;
         let free: Vec<Option<usize>> = fixed
@@ -119,10 +119,10 @@ impl Pattern {
     /// The entries of the matrix of `form`.
     ///
     /// # Panics
-    /// If `form` lives on another space, or `entries` has another length than [`Pattern::rows`].
+    /// If `form` belongs to another space, or `entries` has another length than [`Pattern::rows`].
     pub fn assemble<F: Form>(&self, form: &F, entries: &mut [f64]) {
         self.check(form);
-        assert_eq!(entries.len(), self.rows.len(), "one value an entry");
+        assert_eq!(entries.len(), self.rows.len(), "one value per entry");
         entries.fill(0.0);
         let local = self.components * self.functions;
         let mut matrix: LocalMatrix = [[0.0; 2 * Element::MOST]; 2 * Element::MOST];
@@ -181,7 +181,7 @@ impl Pattern {
             F::COMPONENTS == self.components
                 && space.len() * self.components == self.free.len()
                 && space.element().functions() == self.functions,
-            "the form lives on another space than the pattern"
+            "the form belongs to another space than the pattern"
         );
     }
 }

@@ -14,7 +14,7 @@ pub struct Solver {
     elimination: Elimination,
 }
 
-/// A matrix and its factor: one a thread.
+/// A matrix and its factor: one per thread.
 #[derive(Debug)]
 pub struct Factor {
     entries: Vec<f64>,
@@ -32,7 +32,7 @@ impl Solver {
     /// Orders the unknowns and finds the pattern of the factor.
     ///
     /// # Errors
-    /// [`Error::Numerical`](c2cnet::Error::Numerical) if memory does not suffice.
+    /// [`Error::Numerical`](c2cnet::Error::Numerical) if there is not enough memory.
     pub fn new(pattern: Pattern) -> Result<Self> {
         let elimination = Elimination::new(Self::structure(&pattern))?;
         Ok(Solver {
@@ -61,11 +61,11 @@ impl Solver {
         self.elimination.factor_len()
     }
 
-    /// Room for a matrix and its factor.
-    pub fn room(&self) -> Factor {
+    /// Memory for a matrix and its factor.
+    pub fn empty_factor(&self) -> Factor {
         Factor {
             entries: vec![0.0; self.pattern.rows().len()],
-            factor: self.elimination.room(),
+            factor: self.elimination.empty_factor(),
         }
     }
 

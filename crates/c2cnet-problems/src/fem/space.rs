@@ -168,7 +168,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// How many points.
+    /// The number of points.
     pub fn len(&self) -> usize {
         self.rows.len()
     }

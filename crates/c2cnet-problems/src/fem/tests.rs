@@ -48,7 +48,7 @@ fn solve<F: Form>(form: &F, fixed: &[bool], given: &[f64], load: &[f64]) -> Vec<
     pattern.restrict(load, &mut right);
     pattern.lift(form, given, &mut right);
     let solver = Solver::new(pattern).unwrap();
-    let mut factor = solver.room();
+    let mut factor = solver.empty_factor();
     solver.factor(form, &mut factor).unwrap();
     let mut x = Mat::from_fn(right.len(), 1, |i, _| right[i]);
     solver.solve(&factor, x.as_mut());
@@ -170,9 +170,9 @@ fn a_factor_used_again_gives_the_same_bits() {
         solver.solve(factor, x.as_mut());
         x
     };
-    let mut used = solver.room();
+    let mut used = solver.empty_factor();
     solve(&mut used, 3.0);
-    assert!(solve(&mut used, 1.0) == solve(&mut solver.room(), 1.0));
+    assert!(solve(&mut used, 1.0) == solve(&mut solver.empty_factor(), 1.0));
     // The residual of a solution, by the entries of the lower triangle.
     let x = solve(&mut used, 1.0);
     let pattern = solver.pattern();

@@ -24,11 +24,11 @@ fn samples_solve_the_equation_and_vanish_on_the_walls() {
     };
     let data = make(&settings, 4);
     let domain = domain().unwrap();
-    // One sample solved directly, on a mesh of its own.
+    // One sample solved directly, on a separate mesh.
     let alpha = draw(4, 2);
     let space = Space::new(mesh_with_nodes(&domain, 2000).unwrap(), Element::P2);
     let solver = Solver::new(Pattern::new(&space, 1, space.on_boundary())).unwrap();
-    let mut factor = solver.room();
+    let mut factor = solver.empty_factor();
     let form = Diffusion::new(&space, |_, _| 1.0);
     solver.factor(&form, &mut factor).unwrap();
     let source = |p| -(0..25).map(|m| alpha[m] * sine(m, p)).sum::<f64>();

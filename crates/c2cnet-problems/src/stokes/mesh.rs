@@ -1,6 +1,6 @@
 //! Meshes of the box $[-3, 3]^2$ less the obstacles, fine at the obstacles and coarser away.
 //!
-//! The wanted length of edges is
+//! The target edge length is
 //!
 //! $$h(x) = \min\Bigl(h_{\rm far},\ \min_j\,(h_j + g\,\lVert x - y_j\rVert)\Bigr),\qquad
 //!   h_j = \min\bigl(h_{\rm near},\ c_1/|\kappa_j|,\ c_2 d_j\bigr),$$
@@ -8,8 +8,8 @@
 //! over the samples $y_j$ of the boundaries, with their curvature $\kappa_j$ and distance $d_j$ from the
 //! other obstacles: edges follow the tips of stars and cut gaps between components in several parts.
 //!
-//! Boundary nodes lie at steps of $h$ on the curves, or rather outside them by as much as makes
-//! the polygon as large as the obstacle. Then, in passes (Chew's refinement), the
+//! Boundary nodes lie at steps of $h$ on the curves, or rather just outside them, so that
+//! the polygon has the area of the obstacle. Then, in passes (Chew's refinement), the
 //! centre $m$ of the circumscribed circle is added for each triangle whose radius exceeds $0.75\,h(m)$,
 //! unless another centre of this pass lies within that radius. In the end no circle is larger
 //! and no two nodes are much closer, so that angles are about 30 degrees and more.
@@ -23,10 +23,10 @@ use std::f64::consts::TAU;
 /// Half the side of the box.
 pub const HALF_BOX: f64 = 3.0;
 
-/// Part $c_1$ of the radius of curvature that an edge may span.
-const PART_OF_CURVATURE: f64 = 0.5;
-/// Part $c_2$ of a gap between components that an edge may span.
-const PART_OF_GAP: f64 = 0.35;
+/// The fraction $c_1$ of the radius of curvature that an edge may span.
+const CURVATURE_FRACTION: f64 = 0.5;
+/// The fraction $c_2$ of a gap between components that an edge may span.
+const GAP_FRACTION: f64 = 0.35;
 /// How much $h$ grows with the distance, $g$.
 const GROWTH: f64 = 0.25;
 /// Radius of circumscribed circles to length of edges; below it an equilateral triangle is cut.
@@ -56,7 +56,7 @@ impl FittedMesh {
     /// The mesh outside `obstacles`; the same for the same arguments.
     ///
     /// # Errors
-    /// If obstacles touch each other or the box, or a triangle is too flat to be of use.
+    /// If obstacles touch each other or the box, or a triangle is too flat.
     pub fn new(obstacles: &[Obstacle], size: MeshSize) -> Result<FittedMesh> {
         let rings: Vec<(Vec<[f64; 2]>, Vec<f64>)> = obstacle_rings(obstacles, size);
         let field = SizeField {
@@ -113,7 +113,7 @@ fn obstacle_rings(obstacles: &[Obstacle], size: MeshSize) -> Vec<(Vec<[f64; 2]>,
             let gap = others
                 .map(|(_, other)| other.signed_distance(point))
                 .fold(f64::INFINITY, f64::min);
-            let own = (PART_OF_CURVATURE / curvature.abs()).min(PART_OF_GAP * gap);
+            let own = (CURVATURE_FRACTION / curvature.abs()).min(GAP_FRACTION * gap);
             // Overlaps have negative gaps; the polygon refuses them.
             samples.push((point, own.clamp(0.05 * size.near, size.near)));
         }
@@ -144,8 +144,8 @@ fn obstacle_rings(obstacles: &[Obstacle], size: MeshSize) -> Vec<(Vec<[f64; 2]>,
 /// The curve's points at `parameters`, each moved along the normal by $\kappa\ell^2/12$, $\ell$ the
 /// length of its edges.
 ///
-/// A chord lies that far inside its arc on average; so moved, the polygon is as large as the
-/// obstacle, and the flow hardly notices the corners.
+/// A chord lies that far inside its arc on average; moved this way, the polygon has the area of the
+/// obstacle, and the corners hardly affect the flow.
 fn balanced_ring(shape: &Shape, parameters: &[f64]) -> Vec<[f64; 2]> {
     let n = parameters.len();
     let curve: Vec<_> = parameters.iter().map(|&t| shape.curve(t)).collect();
@@ -185,7 +185,7 @@ fn outer_ring(field: &SizeField) -> Vec<[f64; 2]> {
 }
 
 /// Parameters, from 0 on, between which the density's integral (trapezoidal, from equally spaced
-/// samples) is the same, about one; `fewest` at least.
+/// samples) is the same, about one; at least `fewest`.
 fn quantiles(density: &[f64], step: f64, fewest: usize) -> Vec<f64> {
     let mut integral = vec![0.0];
     for pair in density.windows(2) {
@@ -196,11 +196,11 @@ fn quantiles(density: &[f64], step: f64, fewest: usize) -> Vec<f64> {
     let mut i = 0;
     (0..count)
         .map(|k| {
-            let wanted = total * k as f64 / count as f64;
-            while integral[i + 1] <= wanted {
+            let target = total * k as f64 / count as f64;
+            while integral[i + 1] <= target {
                 i += 1;
             }
-            let part = (wanted - integral[i]) / (integral[i + 1] - integral[i]);
+            let part = (target - integral[i]) / (integral[i + 1] - integral[i]);
             step * (i as f64 + part)
         })
         .collect()
@@ -264,7 +264,7 @@ fn refine(polygon: &Polygon, field: &SizeField) -> Result<TriangleMesh> {
         }
         passes += 1;
         if passes > 500 {
-            return Err(unusable(&"refinement did not end in 500 passes"));
+            return Err(unusable(&"refinement did not terminate in 500 passes"));
         }
     }
     let nodes = triangles

@@ -4,16 +4,16 @@
 //!   u = 0 \text{ on } \partial\mathcal B,\qquad u = (1, 0) \text{ on the box},$$
 //!
 //! with obstacles $\mathcal B$ of one to three components inside $[-1.5, 1.5]^2$ ([`ObstacleLaw`]). The
-//! input is $u$ at sensors that each sample draws for itself, uniformly from
+//! input is $u$ at sensors drawn for each sample, uniformly from
 //!
 //! $$\Omega_{\rm obs} = \{x \ge 1.5\}\cup\{x \ge 0.5,\ |y| \ge 2\},$$
 //!
-//! none of which touches $[-1.5, 1.5]^2$ but in a side; the output is the distance from
+//! which meets $[-1.5, 1.5]^2$ only along a side; the output is the distance from
 //! $\partial\mathcal B$, negative inside, on one grid for all samples. Read in order:
 //! [`signed_distance()`], [`ObstacleLaw`], [`FittedMesh`], [`solve_stokes`].
 //!
 //! The paper prints neither $U_\infty$ nor $\mu$; the velocity is proportional to the first and
-//! does not depend on the second. The three rectangles that it names overlap at the corners, and
+//! does not depend on the second. The three rectangles that it specifies overlap at the corners, and
 //! choosing one by its area, as it suggests, would count them twice; here the law is uniform on the union.
 //!
 //! How much the readings change on a mesh twice as fine (relative, in $L^2$ over both components at
@@ -54,8 +54,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `n_train` | 2500 | samples that train | at least 1 |
-/// | `n_test` | 500 | samples that test, after those | any |
+/// | `n_train` | 2500 | training samples | at least 1 |
+/// | `n_test` | 500 | test samples, after the training samples | any |
 /// | `sensors` | 100 | sensors of each sample; fewer are the first of more | 1 to 100,000 |
 /// | `noise` | 0 | standard deviation of the noise, relative to the rms of the sample's readings | 0 to 1 |
 /// | `grid` | 128 | points of the output along each side of the box, both ends included | 2 to 2048 |
@@ -67,9 +67,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StokesInverse {
-    /// How many samples train.
+    /// The number of training samples.
     pub n_train: usize,
-    /// How many samples test.
+    /// The number of test samples.
     pub n_test: usize,
     /// How many sensors each sample has.
     pub sensors: usize,
@@ -117,7 +117,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The velocity at `point`; `None` in obstacles and outside the box.
+    /// The velocity at `point`; `None` inside obstacles and outside the box.
     pub fn velocity_at(&self, point: [f64; 2]) -> Option<[f64; 2]> {
         let (t, lambda) = self.locator.locate(point)?;
         Some(self.solution.velocity_in(&self.mesh, t, lambda))

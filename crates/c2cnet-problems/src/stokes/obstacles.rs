@@ -1,7 +1,7 @@
 //! The law of the obstacles.
 //!
 //! The number $K$ of components is uniform. Each component is a circle, an ellipse or a star with
-//! equal chance; its size and form are uniform in the ranges of [`ObstacleLaw`], its centre
+//! equal probability; its size and form are uniform in the ranges of [`ObstacleLaw`], its centre
 //! $q_k$ is uniform in the square in which the circumscribed circle keeps a margin from the sides
 //! of $\Omega_{\rm obj} = [-1.5, 1.5]^2$. If two components come closer than the separation, all
 //! are drawn again (with the same $K$, so that crowded samples are not fewer).
@@ -15,22 +15,22 @@ use std::f64::consts::{PI, TAU};
 /// Half the side of $\Omega_{\rm obj}$.
 pub const HALF_SIDE: f64 = 1.5;
 
-/// Draws of one sample before the law is given up.
-const MOST_DRAWS: usize = 10_000;
+/// Draws of one sample, at most.
+const MAX_DRAWS: usize = 10_000;
 
-/// Settings of the obstacles; the paper gives the families and no numbers.
+/// Settings of the obstacles; the paper gives the families but no numbers.
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `components` | [1, 3] | fewest and most components $K$ | 1 to 8 |
-/// | `radius` | [0.25, 0.55] | $r$ of circles | 0.1 and more |
-/// | `semi_major` | [0.35, 0.65] | $a$ of ellipses | 0.1 and more |
-/// | `semi_minor` | [0.2, 0.4] | $b$ of ellipses | 0.1 and more |
-/// | `star_radius` | [0.3, 0.5] | $r_0$ of stars | 0.1 and more |
+/// | `radius` | [0.25, 0.55] | $r$ of circles | at least 0.1 |
+/// | `semi_major` | [0.35, 0.65] | $a$ of ellipses | at least 0.1 |
+/// | `semi_minor` | [0.2, 0.4] | $b$ of ellipses | at least 0.1 |
+/// | `star_radius` | [0.3, 0.5] | $r_0$ of stars | at least 0.1 |
 /// | `star_amplitude` | [0.1, 0.3] | $\beta$ of stars | 0 to 0.5 |
 /// | `star_modes` | [3, 4, 5] | the values of $m$, equally likely | 1 to 8 each |
-/// | `separation` | 0.15 | smallest distance of two components | 0.05 and more |
-/// | `margin` | 0.1 | smallest distance from the sides of $\Omega_{\rm obj}$ | 0 and more |
+/// | `separation` | 0.15 | smallest distance of two components | at least 0.05 |
+/// | `margin` | 0.1 | smallest distance from the sides of $\Omega_{\rm obj}$ | at least 0 |
 ///
 /// A component and its margin must fit in $\Omega_{\rm obj}$.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl ObstacleLaw {
     /// Checks the settings.
     ///
     /// # Errors
-    /// Naming the one that is out of range, and the range.
+    /// Names the setting that is out of range, and the range.
     pub fn check(&self) -> Result<()> {
         let bad = |text: String| {
             Err(Error::Config(format!(
@@ -141,7 +141,7 @@ impl ObstacleLaw {
     pub fn draw(&self, rng: &mut impl Rng) -> Result<Vec<Obstacle>> {
         let [fewest, most] = self.components;
         let count = rng.random_range(fewest..=most);
-        'draws: for _ in 0..MOST_DRAWS {
+        'draws: for _ in 0..MAX_DRAWS {
             let mut obstacles: Vec<Obstacle> = Vec::with_capacity(count);
             // All components are drawn before any is refused: whether two fit does not depend on
             // the order.
@@ -159,7 +159,7 @@ impl ObstacleLaw {
             return Ok(obstacles);
         }
         Err(Error::Config(format!(
-            "settings of problem stokes-inverse: obstacles: {count} components did not fit in {MOST_DRAWS} draws; \
+            "settings of problem stokes-inverse: obstacles: {count} components did not fit in {MAX_DRAWS} draws; \
              make them fewer or smaller, or separation = {} smaller",
             self.separation
         )))
@@ -187,8 +187,8 @@ impl ObstacleLaw {
                 phase: uniform([0.0, TAU]),
             },
         };
-        let room = HALF_SIDE - self.margin - shape.outer_radius();
-        let place = [uniform([-room, room]), uniform([-room, room])];
+        let reach = HALF_SIDE - self.margin - shape.outer_radius();
+        let place = [uniform([-reach, reach]), uniform([-reach, reach])];
         match &mut shape {
             Shape::Circle { centre, .. }
             | Shape::Ellipse { centre, .. }
@@ -285,7 +285,7 @@ mod tests {
             assert!(message.contains(part), "{message:?} lacks {part:?}");
         }
         ObstacleLaw::default().check().unwrap();
-        // Within range, but eight large circles have no room.
+        // Within range, but eight large circles do not fit.
         let crowded = ObstacleLaw {
             components: [8, 8],
             radius: [1.3, 1.4],

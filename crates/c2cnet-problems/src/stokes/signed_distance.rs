@@ -8,7 +8,7 @@
 //! negative to positive are searched for $g = 0$ by Newton's method, kept inside by bisection.
 //! So the distance is exact to rounding, also where several boundary points are almost as near.
 //!
-//! Components lie apart: then the smallest signed distance of all is the one of the union, inside
+//! Components are disjoint: then the smallest signed distance of all is the one of the union, inside
 //! as well as outside.
 
 use std::f64::consts::TAU;
@@ -218,7 +218,7 @@ impl Obstacle {
     }
 
     /// The root of $g$ between `lower`, where it is not positive, and `upper`, where it is not
-    /// negative. The distance errs by the square of the root's error.
+    /// negative. The error of the distance is the square of the root's error.
     fn stationary(&self, x: [f64; 2], mut lower: f64, mut upper: f64) -> f64 {
         let mut t = 0.5 * (lower + upper);
         for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! Stokes flow by Taylor and Hood's elements.
+//! Stokes flow by Taylor-Hood elements.
 //!
 //! $$-\Delta u + \nabla p = f,\qquad \nabla\cdot u = 0 \text{ in } \Omega,\qquad u = w \text{ on } \partial\Omega,$$
 //!
@@ -28,8 +28,8 @@ use faer::{Mat, MatMut};
 
 /// The residual's norm relative to that of the right-hand side at which the iteration ends.
 const TOLERANCE: f64 = 1e-11;
-/// Steps after which it is given up.
-const MOST_STEPS: usize = 500;
+/// Steps of the iteration, at most.
+const MAX_STEPS: usize = 500;
 
 /// Velocity and pressure on a mesh.
 #[derive(Debug, Clone)]
@@ -165,7 +165,7 @@ impl System {
                     if row != OUTSIDE && column != OUTSIDE && row >= column {
                         stiffness.push(Triplet::new(row, column, cell.stiffness[i][j]));
                     }
-                    // The mass of linear functions: A/6 on the diagonal, A/12 beside it.
+                    // The mass of linear functions: A/6 on the diagonal, A/12 off the diagonal.
                     if i < 3 && j < 3 && p >= q {
                         let part = if i == j { 6.0 } else { 12.0 };
                         mass.push(Triplet::new(p, q, geometry.area / part));
@@ -281,9 +281,9 @@ impl System {
         let mut energy = dot(&residual, &direction);
         let mut steps = 0;
         while energy.sqrt() > TOLERANCE * scale {
-            if steps == MOST_STEPS {
+            if steps == MAX_STEPS {
                 return Err(Error::Numerical(format!(
-                    "the pressure of a Stokes flow with {} unknowns did not converge in {MOST_STEPS} steps: \
+                    "the pressure of a Stokes flow with {} unknowns did not converge in {MAX_STEPS} steps: \
                      relative residual {:e}",
                     self.unknowns,
                     energy.sqrt() / scale
@@ -317,7 +317,7 @@ impl System {
         z.col(0).iter().copied().collect()
     }
 
-    /// Takes off what a constant pressure sees, along $M 1$, so that $M^{-1} r$ has mean zero.
+    /// Removes the component that a constant pressure sees, along $M 1$, so that $M^{-1} r$ has mean zero.
     fn remove_constant(&self, r: &mut [f64]) {
         let part = r.iter().sum::<f64>() / self.weights.iter().sum::<f64>();
         add(r, -part, &self.weights);

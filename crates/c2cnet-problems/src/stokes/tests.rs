@@ -96,7 +96,7 @@ fn a_flow_is_that_of_the_data() {
     assert_eq!(flow.velocity_at(flow.obstacles[0].shape().centre()), None);
     let [u, v] = flow.velocity_at([-3.0, 0.5]).unwrap();
     assert!((u - 1.0).abs() < 1e-12 && v.abs() < 1e-12);
-    // The output is the distance, on a grid with the second axis fastest.
+    // The output is the distance, on a grid where the second axis varies fastest.
     let (points, distances) = (
         data.outputs[0].1.points_of(2),
         data.outputs[0].1.values_of(2),

@@ -22,7 +22,7 @@ from .bases import (
     RandomFeatures,
 )
 from .diagnostics import Diagnosis
-from .encoders import Encoder, LearntPrior, Ridge, TruncatedSVD
+from .encoders import Encoder, LearnedPrior, Ridge, TruncatedSVD
 from .estimator import C2CNet, NotFittedError, diagnose, load
 from .maps import MLP, Auto, Kernel, Linear, Map
 from .metrics import Errors, mse, relative_errors, rl2e
@@ -40,7 +40,7 @@ __all__ = [
     "FiniteElements",
     "Fourier",
     "Kernel",
-    "LearntPrior",
+    "LearnedPrior",
     "Linear",
     "MLP",
     "Map",

@@ -1,4 +1,4 @@
-"""What users give as points and values, as the library takes it."""
+"""Converts users' points and values to what the library takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: Points or values of one field: an array, or a list of arrays where each sample has its own points.
+#: Points or values of one field: an array, or a list of arrays if each sample has its own points.
 FieldLike: TypeAlias = ArrayLike | Iterable[ArrayLike]
 #: The same, or several by name.
 FieldsLike: TypeAlias = FieldLike | Mapping[str, FieldLike]
@@ -35,7 +35,7 @@ def floats(values: Any, what: str) -> Floats:
 
 
 def points(given: Any, what: str) -> Floats | list[Floats]:
-    """Return shared points `(n, d)`, or a list of such where each sample has its own."""
+    """Return shared points `(n, d)`, or a list of them if each sample has its own."""
     if _one_each(given):
         return [_columns(floats(p, what), what) for p in given]
     array = floats(given, what)
@@ -48,7 +48,7 @@ def fields(values: Any, where: Any, value_name: str, point_name: str) -> list[Na
     """Return all fields by name; a single one is called ``""``."""
     if not _named(values):
         if _named(where):
-            raise ValueError(f"{point_name} has names and {value_name} has none; give both alike")
+            raise ValueError(f"{point_name} has names and {value_name} has none; give names to both or neither")
         return [("", *_field(values, where, value_name, point_name))]
     found: list[Named] = []
     for name in values:
@@ -68,7 +68,7 @@ def _field(
 ) -> tuple[Floats | list[Floats], Floats | list[Floats]]:
     if where is None:
         raise ValueError(
-            f"where {value_name} was observed is not known; give {point_name}, the points, "
+            f"the points where {value_name} was observed are not known; give {point_name} "
             "here or to the constructor"
         )
     at = points(where, point_name)

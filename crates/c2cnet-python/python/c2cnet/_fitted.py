@@ -1,4 +1,4 @@
-"""What a fitted model knows of itself: its parts, its points, its description."""
+"""The parts, points and description of a fitted model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Fitted(Parameters):
         return found
 
     def summary(self) -> str:
-        """Return what the model is, its error and its floor, as text.
+        """Return the model's parts, error and floor, as text.
 
         Returns
         -------
@@ -63,7 +63,7 @@ class Fitted(Parameters):
             held = (about["info"] or {}).get("held_out", True)
             on = "held-out training samples" if held else "training samples"
             rows.append(("error", f"{self.errors_.rl2e:.2e} on {on} (RL2E)"))
-            rows.append(("floor", f"{self.errors_.floor:.2e}, the least the output basis allows"))
+            rows.append(("floor", f"{self.errors_.floor:.2e}, the smallest that the output basis allows"))
         return rows
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""A fitted operator at work: predictions, their steps, errors, export."""
+"""Predictions of a fitted operator, their steps, errors, export."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Operator(Fitted):
         Returns
         -------
         ndarray of shape (samples, points[, components]), list of ndarray, or dict of these
-            Double precision and contiguous, ready for ``torch.from_numpy``; a list where ``y`` has
-            points for each sample, a dictionary where outputs have names.
+            Double precision and contiguous, ready for ``torch.from_numpy``; a list if ``y`` has
+            points for each sample, a dictionary if outputs have names.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class Operator(Fitted):
         x: FieldsLike | None = None,
         y: FieldsLike | None = None,
     ) -> Errors:
-        """Return errors on samples with known outputs, beside the floor.
+        """Return errors on samples with known outputs, with the floor.
 
         Parameters
         ----------

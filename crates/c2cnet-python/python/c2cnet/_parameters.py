@@ -1,4 +1,4 @@
-"""Objects that are their constructor's arguments, in scikit-learn's manner and without it."""
+"""Objects defined by their constructor's arguments, compatible with scikit-learn but independent of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Self = TypeVar("Self", bound="Parameters")
 
 
 class Parameters:
-    """A base that gives constructor arguments back.
+    """A base class that returns its constructor arguments.
 
     The constructor of a subclass stores each argument unchanged under its own name. Then
     ``get_params``, ``set_params``, ``repr`` and ``==`` follow, and scikit-learn's ``clone`` and
@@ -28,7 +28,7 @@ class Parameters:
         Parameters
         ----------
         deep : bool
-            Also those of arguments that have parameters themselves, as ``map__passes``.
+            Include those of arguments that have parameters themselves, such as ``map__passes``.
 
         Returns
         -------
@@ -56,7 +56,7 @@ class Parameters:
         Parameters
         ----------
         **params
-            Arguments by name; ``map__passes=2`` reaches into the argument ``map``.
+            Arguments by name; ``map__passes=2`` sets ``passes`` of the argument ``map``.
 
         Returns
         -------
@@ -95,15 +95,15 @@ class Parameters:
 
 
 class Spec(Parameters):
-    """A part of the settings: compares by value and renders to the library's settings."""
+    """A part of the settings: compared by value, converted to the library's settings."""
 
     def settings(self) -> dict[str, Any]:
-        """Return what stands in a settings file.
+        """Return the settings as written in a settings file.
 
         Returns
         -------
         dict
-            Keys and values, those that are None left out.
+            Keys and values, without those that are None.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Pictures of a fitted operator."""
+"""Plots of a fitted operator."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Pictures(Operator):
     report_: dict[str, Any]
 
     def plot_training(self) -> Figure:
-        """Draw errors and learning rate over the steps of a network's training.
+        """Plot errors and learning rate over the steps of a network's training.
 
-        Needs the extra ``c2cnet[plot]``, as all plots.
+        Needs the extra ``c2cnet[plot]``, like all plots.
 
         Returns
         -------
@@ -45,7 +45,7 @@ class Pictures(Operator):
         samples: int | list[int] = 0,
         triangles: ArrayLike | None = None,
     ) -> Figure:
-        """Draw predictions, beside the truth and the error where it is known.
+        """Plot predictions, with the truth and the error if known.
 
         Curves in one dimension; colours in two: a grid, space and time, or a mesh.
 
@@ -54,7 +54,7 @@ class Pictures(Operator):
         f, u, x, y
             As for :meth:`evaluate`; ``u`` may be left out.
         samples : int or list of int
-            Which.
+            Which samples.
         triangles : array of int of shape (triangles, 3), optional
             A mesh on the output points; the constructor's if not given.
 
@@ -77,14 +77,14 @@ class Pictures(Operator):
         count: int = 3,
         triangles: ArrayLike | None = None,
     ) -> Figure:
-        """Draw the samples with the largest errors.
+        """Plot the samples with the largest errors.
 
         Parameters
         ----------
         f, u, x, y
             As for :meth:`evaluate`.
         count : int
-            How many.
+            The number of samples.
         triangles : array of int of shape (triangles, 3), optional
             As for :meth:`plot_prediction`.
 

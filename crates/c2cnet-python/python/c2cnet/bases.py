@@ -1,7 +1,7 @@
 """Prescribed bases, as the settings name them.
 
-Each class holds a family's settings; the basis is built when a model is fitted. What is not given
-has the library's default.
+Each class holds a family's settings; the basis is built when a model is fitted. Settings that are
+not given have the library's defaults.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Basis(Spec):
         Returns
         -------
         dict
-            As it stands under ``basis`` in a settings file.
+            As under ``basis`` in a settings file.
 
         Examples
         --------
@@ -52,17 +52,17 @@ class RandomFeatures(Basis):
     Parameters
     ----------
     functions : int
-        How many.
+        The number of functions.
     partitions : sequence of int, optional
         Patches along each axis; one patch if not given.
     scale : float
-        Half-width of the law of the weights.
+        The weights are uniform between minus and plus this value.
     activation : {"tanh", "sin", "cos", "gelu"}
         The function of the weighted sum.
     coordinates : {"local", "global"}
         What the weights multiply.
     seed : int
-        The draw of weights.
+        Seed of the weights.
 
     Examples
     --------
@@ -90,12 +90,12 @@ class RandomFeatures(Basis):
 
 
 class FiniteElements(Basis):
-    """Finite elements on an interval, a rectangle, a polygon with holes or a mesh of your own.
+    """Finite elements on an interval, a rectangle, a polygon with holes or your own mesh.
 
     Parameters
     ----------
     functions : int, optional
-        About how many; or give ``size``.
+        About how many functions; or give ``size``.
     size : float, optional
         Length of an element's edges.
     degree : {1, 2}
@@ -106,7 +106,7 @@ class FiniteElements(Basis):
     boundary : {"keep", "remove"}
         ``"remove"`` leaves out the functions that belong to the boundary.
     slack : float
-        How far outside the mesh points may lie, in sizes of an element.
+        How far outside the mesh points may lie, in element sizes.
 
     Examples
     --------
@@ -143,9 +143,9 @@ class Fourier(Basis):
     kind : {"periodic", "sine", "cosine"}
         ``"sine"`` for functions that vanish on the boundary.
     functions : int, optional
-        The products of smallest frequency, so many; or give ``modes``.
+        The number of products, by smallest frequency; or give ``modes``.
     modes : sequence of int, optional
-        All products of so many functions along each axis.
+        All products of this many functions along each axis.
 
     Examples
     --------
@@ -174,11 +174,11 @@ class Polynomial(Basis):
     kind : {"legendre", "chebyshev"}
         Which polynomials of one variable.
     functions : int, optional
-        The products of smallest total degree, so many.
+        The number of products, by smallest total degree.
     total_degree : int, optional
-        All products whose degrees add up to so much at most.
+        All products up to this total degree.
     degrees : sequence of int, optional
-        All products of degree up to so much along each axis.
+        All products up to these degrees along each axis.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class Radial(Basis):
     Parameters
     ----------
     functions : int
-        How many; a grid of centres may have fewer.
+        The number of functions; a grid of centres may have fewer.
     kernel : {"gaussian", "multiquadric", "inverse-multiquadric", "wendland"}
         The function of the distance.
     centres : str or dict
@@ -215,7 +215,7 @@ class Radial(Basis):
     width : float, pair of floats or dict, optional
         One width, an interval to draw from, or ``{"spacing": ...}``.
     seed : int
-        The draw of centres and widths.
+        Seed of the centres and widths.
 
     Examples
     --------
@@ -248,7 +248,7 @@ class PCA(Basis):
     Parameters
     ----------
     functions : int
-        How many, the mean's included.
+        The number of functions, including the mean.
 
     Examples
     --------
@@ -292,7 +292,7 @@ _FAMILIES: dict[str, type[Basis]] = {
 
 
 def basis_from_settings(settings: dict[str, Any]) -> Basis:
-    """Return the basis that settings name.
+    """Return the basis described by settings.
 
     Parameters
     ----------

@@ -19,22 +19,22 @@ __all__ = ["Diagnosis", "Floor", "FloorTable", "Sweep"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Sweep:
-    """What an input's encoder loses and amplifies, against the strength of regularisation.
+    """Encoding error and noise amplification of an input, against the strength of regularisation.
 
     Attributes
     ----------
     label, basis : str
-        Which input, and its basis in words.
+        Which input, and a description of its basis.
     parameter : str
         What ``strength`` is: ``"lambda"`` or ``"relative cut"``.
     singular_values : ndarray
         Of the design matrix, largest first.
     strength : ndarray
-        From strong to weak; all below are as long.
+        From strong to weak; the arrays below have the same length.
     amplification : ndarray
-        By how much noise is amplified at most.
+        The largest factor by which noise is amplified.
     lost, shrinkage, unrepresentable : ndarray
-        The part of the input that is lost: all, to regularisation, to the basis.
+        The fraction of the input that is lost: in total, to regularisation, to the basis.
     in_use : int
         Which strength the model uses.
     """
@@ -88,7 +88,7 @@ class Sweep:
             f"  {len(self.singular_values)} singular values, condition "
             f"{self.singular_values[0] / self.singular_values[-1]:.1e}\n"
             f"  {self.parameter} {self.strength[k]:.1e} in use: loses {self.lost[k]:.1e} of the "
-            f"input, amplifies noise by {self.amplification[k]:.2g} at most"
+            f"input, amplifies noise by at most {self.amplification[k]:.2g}"
         )
 
 
@@ -99,11 +99,11 @@ class Floor:
     Attributes
     ----------
     family : str
-        In words.
+        A description.
     basis : Basis or None
-        To be given to :class:`c2cnet.C2CNet`; None for the basis in use.
+        An argument for :class:`c2cnet.C2CNet`; None for the basis in use.
     functions, rank : int
-        How many functions, and how many coordinates are kept.
+        The number of functions, and of coordinates kept.
     floor : float
         At fitted points.
     withheld_floor : float or None
@@ -148,7 +148,7 @@ class FloorTable:
     Attributes
     ----------
     label, in_use : str
-        Which output, and the basis in use in words.
+        Which output, and a description of the basis in use.
     floors : sequence of Floor
         One for each basis.
     recommended : Floor
@@ -240,7 +240,7 @@ class Diagnosis:
         return "\n\n".join(repr(part) for part in [*self.inputs, *self.outputs])
 
     def plot_spectrum(self) -> Figure:
-        """Draw the singular values of the inputs' design matrices.
+        """Plot the singular values of the inputs' design matrices.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class Diagnosis:
         return plotting.spectrum(self.inputs)
 
     def plot_encoding(self) -> Figure:
-        """Draw what is lost and what is amplified against the strength of regularisation.
+        """Plot encoding error and amplification against the strength of regularisation.
 
         Returns
         -------
@@ -262,7 +262,7 @@ class Diagnosis:
         return plotting.encoding(self.inputs)
 
     def plot_floor(self) -> Figure:
-        """Draw the floors of several families against the number of functions.
+        """Plot the floors of several families against the number of functions.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""How coefficients come from observations."""
+"""Encoders: coefficients from observations."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from ._parameters import Spec
 
-__all__ = ["Encoder", "LearntPrior", "Ridge", "TruncatedSVD"]
+__all__ = ["Encoder", "LearnedPrior", "Ridge", "TruncatedSVD"]
 
 
 class Encoder(Spec):
-    """A way from observations to coefficients."""
+    """An encoder with its settings."""
 
 
 class Ridge(Encoder):
@@ -38,7 +38,7 @@ class Ridge(Encoder):
         self.choose = choose
 
     def settings(self) -> dict[str, Any]:
-        """Return what stands under ``encoder`` in a settings file.
+        """Return the settings under ``encoder`` in a settings file.
 
         Returns
         -------
@@ -63,7 +63,7 @@ class TruncatedSVD(Encoder):
     cut : float, optional
         The smallest singular value kept; chosen from the data if nothing is given.
     relative_cut : float, optional
-        The same as a part of the largest.
+        The same as a fraction of the largest.
     choose : {"gcv", "loo"}
         How: generalised cross-validation or leaving one point out.
 
@@ -84,7 +84,7 @@ class TruncatedSVD(Encoder):
         self.choose = choose
 
     def settings(self) -> dict[str, Any]:
-        """Return what stands under ``encoder`` in a settings file.
+        """Return the settings under ``encoder`` in a settings file.
 
         Returns
         -------
@@ -98,24 +98,24 @@ class TruncatedSVD(Encoder):
         return {**super().settings(), "method": "svd"}
 
 
-class LearntPrior(Encoder):
-    """Readings at scattered points, with a prior of the coefficients learnt from all samples.
+class LearnedPrior(Encoder):
+    """Readings at scattered points, with a prior of the coefficients learned from all samples.
 
-    Mean and covariance of the coefficients, over components too, and the noise of the readings are
-    those that make all readings likeliest; a sample is encoded as its posterior mean. For samples
-    with points of their own; the basis may have more functions than a sample has readings.
+    Mean and covariance of the coefficients, across components too, and the noise of the readings are
+    those that maximise the likelihood of all readings; a sample is encoded as its posterior mean. For samples
+    with their own points; the basis may have more functions than a sample has readings.
 
     Examples
     --------
-    >>> LearntPrior()
-    LearntPrior()
+    >>> LearnedPrior()
+    LearnedPrior()
     """
 
     def __init__(self) -> None:
         pass
 
     def settings(self) -> dict[str, Any]:
-        """Return what stands under ``encoder`` in a settings file.
+        """Return the settings under ``encoder`` in a settings file.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class LearntPrior(Encoder):
 
         Examples
         --------
-        >>> LearntPrior().settings()
+        >>> LearnedPrior().settings()
         {'method': 'prior'}
         """
         return {**super().settings(), "method": "prior"}

@@ -31,20 +31,20 @@ __all__ = ["C2CNet", "NotFittedError", "diagnose", "load"]
 class C2CNet(Pictures):
     """A solution operator: encode inputs, map coefficients, decode outputs anywhere.
 
-    What is not given is chosen from the training data.
+    Settings that are not given are chosen from the training data.
 
     Parameters
     ----------
     input, output : Basis, list of Basis or dict, optional
         The bases: one for all components, one for each, or by the names of the fields.
-    encoder : Ridge, TruncatedSVD, LearntPrior or dict, optional
+    encoder : Ridge, TruncatedSVD, LearnedPrior or dict, optional
         How input coefficients are found.
     map : {"auto", "linear", "kernel", "mlp"} or Map
         The coefficient map; "auto" takes the best on held-out training samples.
     x, y : array of shape (points, dimension) or (points,), optional
         Points that all samples share, for tools that call ``fit(f, u)``.
     input_transform : {"auto", "none", "log", "standardise", "log-standardise"} or dict
-        What happens to inputs; "auto" tries the logarithm where they are positive.
+        How inputs are transformed; "auto" tries the logarithm if they are positive.
     cut : float, optional
         Relative cut of the decoder's singular values.
     symmetries : {"none", "interval", "square"}
@@ -54,14 +54,14 @@ class C2CNet(Pictures):
     settings : dict, optional
         Any other setting, as in a settings file: ``{"search": {"max_functions": 256}}``.
     seed : int
-        Every random choice; the same seed gives the same bits.
+        Seed of every random choice; the same seed gives the same bits.
     verbose : bool or callable
-        True writes the steps of a fit to standard error; a callable is given each as a dict.
+        True writes the steps of a fit to standard error; a callable receives each as a dict.
 
     Attributes
     ----------
     report_ : dict
-        How the fit went: choices, candidates, validation errors, seconds; absent after ``load``.
+        What the fit did: choices, candidates, validation errors, seconds; absent after ``load``.
     errors_ : Errors
         Errors on training samples that were held out while choosing.
 
@@ -138,7 +138,7 @@ class C2CNet(Pictures):
 
         Examples
         --------
-        Each sample with sensors of its own:
+        Each sample with its own sensors:
 
         >>> import c2cnet, numpy as np
         >>> rng = np.random.default_rng(0)
@@ -206,7 +206,7 @@ class C2CNet(Pictures):
         f, u, x, y
             As for :meth:`fit`. Without ``f`` inputs are left out, without ``u`` outputs.
         samples : int
-            How many are looked at, at most.
+            The number of samples used, at most.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class C2CNet(Pictures):
         return Diagnosis.from_report(json.loads(report))
 
     def plot_spectrum(self, f: FieldsLike, x: FieldsLike | None = None) -> Figure:
-        """Draw the singular values of the inputs' design matrices.
+        """Plot the singular values of the inputs' design matrices.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class C2CNet(Pictures):
         return self.diagnose(f=f, x=x).plot_spectrum()
 
     def plot_floor(self, u: FieldsLike, y: FieldsLike | None = None) -> Figure:
-        """Draw the smallest errors that output bases allow against their size.
+        """Plot the smallest errors that output bases allow against their size.
 
         Parameters
         ----------
@@ -258,12 +258,12 @@ class C2CNet(Pictures):
     # Files
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model file that the command ``c2cnet`` and Rust read, all or nothing.
+        """Write the model file that the command ``c2cnet`` and Rust read, atomically.
 
         Parameters
         ----------
         path : path
-            Where, for example ``"model.c2c"``.
+            The file to write, for example ``"model.c2c"``.
         """
         self._fitted().save(path)
 
@@ -334,7 +334,7 @@ def diagnose(
     f, u, x, y
         As for :meth:`C2CNet.fit`.
     **parameters
-        Of :class:`C2CNet`; where no basis is given, one is searched for.
+        Parameters of :class:`C2CNet`; if no basis is given, one is searched for.
 
     Returns
     -------

@@ -16,7 +16,7 @@ class Map(Spec):
     kind: str
 
     def settings(self) -> dict[str, Any]:
-        """Return what stands under ``map`` in a settings file.
+        """Return the settings under ``map`` in a settings file.
 
         Returns
         -------
@@ -37,7 +37,7 @@ class Auto(Map):
     Parameters
     ----------
     budget : int
-        What may be spent on a network: samples times passes over them; 0 for none.
+        The budget of a network: samples times passes over them; 0 for no network.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Auto(Map):
         self.budget = budget
 
     def settings(self) -> dict[str, Any]:
-        """Return what stands under ``map`` in a settings file.
+        """Return the settings under ``map`` in a settings file.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class Linear(Map):
 
 
 class Kernel(Map):
-    """Kernel regression in coordinates that are weighed by their effect on the output.
+    """Kernel regression in coordinates that are weighted by their effect on the output.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Kernel(Map):
     memory_gib : float
         For a dense kernel matrix; above it, Nystrom centres.
     max_centres : int
-        How many of those.
+        The number of Nystrom centres.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Kernel(Map):
 class MLP(Map):
     """A fully connected network, trained on the error of the decoded field.
 
-    What is not given has the default of the recipe.
+    Settings that are not given have the defaults of the recipe.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class MLP(Map):
     epochs : int, optional
         Passes over the samples.
     batch : int or "full", optional
-        Samples a step.
+        Samples per step.
     precision : {"f32", "f64"}
         Of training; predictions are in double precision.
     clip : float, optional
@@ -161,7 +161,7 @@ class MLP(Map):
     ema : float, optional
         Decay of a moving average of the weights, used in their place.
     residual : bool
-        Learn what the linear map leaves (recipe ``fast``).
+        Learn the residual of the linear map (recipe ``fast``).
     patience : int, optional
         Evaluations without progress that end a stage.
     keep_best : bool

@@ -24,7 +24,7 @@ def relative_errors(u: FieldLike, predicted: FieldLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (samples,)
-        A sample that is zero everywhere has its absolute error.
+        For a sample that is zero everywhere, its absolute error.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _relative(u: NDArray[np.floating[Any]], predicted: NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Errors:
-    """Errors of a model on samples with known outputs, beside what they must be judged by.
+    """Errors of a model on samples with known outputs, with the errors to compare them with.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Errors:
     floor : float
         The smallest RL2E that the output basis allows.
     withheld_rl2e, withheld_floor : float or None
-        The same at output points that no fit saw.
+        The same at output points kept out of the fit.
     linear_rl2e : float
         RL2E of a linear map.
     mean_rl2e : float
@@ -106,7 +106,7 @@ class Errors:
     mse, rms : float
         Mean squared error; root mean square of the outputs.
     n_samples : int
-        How many samples.
+        The number of samples.
     relative : ndarray
         The relative error of each sample.
 
@@ -153,7 +153,7 @@ class Errors:
         return cls(relative=np.asarray(relative, dtype=np.float64), **given)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return names and values to be shown.
+        """Return names and values to display.
 
         Returns
         -------

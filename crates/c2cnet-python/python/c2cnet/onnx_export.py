@@ -1,4 +1,4 @@
-"""Export to ONNX, which the extra ``c2cnet[onnx]`` makes possible.
+"""Export to ONNX; needs the extra ``c2cnet[onnx]``.
 
 For fixed points the encoder is an affine map of the values (or their logarithm) and the decoder a
 linear one, so the whole operator is a product, the coefficient map and another product.
@@ -22,7 +22,7 @@ __all__ = ["export"]
 
 Array = NDArray[np.float64]
 
-#: With operators that ONNX Runtime has in double precision.
+#: An opset whose operators ONNX Runtime has in double precision.
 _OPSET = 17
 
 
@@ -50,7 +50,7 @@ class _Graph:
         return name
 
     def affine(self, value: str, weights: Array, shift: Array | None = None) -> str:
-        """``value @ weights + shift``, one row a sample."""
+        """``value @ weights + shift``, one row per sample."""
         value = self.node("MatMul", value, self.constant(weights))
         return value if shift is None else self.node("Add", value, self.constant(shift))
 
@@ -120,7 +120,7 @@ def _operator(
 ) -> Any:
     described = model.describe()
     if len(described["inputs"]) != 1 or len(described["outputs"]) != 1:
-        raise ValueError("the export knows operators with one input and one output field")
+        raise ValueError("the export supports operators with one input and one output field")
     at = {
         "x": model._known(model.x, "_fitted_x") if x is None else x,
         "y": model._known(model.y, "_fitted_y") if y is None else y,
@@ -175,10 +175,10 @@ def _map(
         return _kernel(graph, arrays, record, name, value)
     if kind == "mlp":
         return _network(graph, arrays, record, name, value)
-    raise ValueError(f"the export does not know the map {kind!r}")
+    raise ValueError(f"the export does not support the map {kind!r}")
 
 
-# Matrices stand transposed in a model file, which is how rows of samples want them.
+# A model file holds the matrices transposed, as needed for rows of samples.
 
 
 def _centred(graph: _Graph, value: str, mean: Array) -> str:
@@ -261,4 +261,4 @@ def _activation(graph: _Graph, kind: str, value: str) -> str:
         erf = graph.node("Cast", graph.node("Erf", inner), to=tensor.DOUBLE)
         gate = graph.scaled(graph.node("Add", erf, graph.constant(1.0)), 0.5)
         return graph.node("Mul", value, gate)
-    raise ValueError(f"the export does not know the activation {kind!r}")
+    raise ValueError(f"the export does not support the activation {kind!r}")

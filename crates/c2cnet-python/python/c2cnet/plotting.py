@@ -1,4 +1,4 @@
-"""Pictures on matplotlib, which the extra ``c2cnet[plot]`` installs.
+"""Plots with matplotlib, which the extra ``c2cnet[plot]`` installs.
 
 Each function returns a figure; the methods ``plot_*`` of :class:`c2cnet.C2CNet` and
 :class:`c2cnet.Diagnosis` call them.
@@ -35,7 +35,7 @@ def _panels(rows: int, columns: int, width: float = 4.2, height: float = 3.0) ->
 
 
 def figure(width: float = 6.0, height: float = 3.0) -> Figure:
-    """Return an empty figure that notebooks show by themselves, for pictures of your own.
+    """Return an empty figure that notebooks show by themselves, for your own plots.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def _picture_type() -> type[Figure]:
 
 
 def spectrum(sweeps: Sequence[Sweep]) -> Figure:
-    """Draw the singular values of design matrices.
+    """Plot the singular values of design matrices.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def spectrum(sweeps: Sequence[Sweep]) -> Figure:
 
 
 def encoding(sweeps: Sequence[Sweep]) -> Figure:
-    """Draw what encoders lose and amplify against the strength of regularisation.
+    """Plot the error and amplification of encoders against the strength of regularisation.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def encoding(sweeps: Sequence[Sweep]) -> Figure:
     for sweep, (left, right) in zip(sweeps, axes):
         for name in ("lost", "shrinkage", "unrepresentable"):
             left.loglog(sweep.strength, getattr(sweep, name), ".-", label=name)
-        left.set_ylabel("part of the input")
+        left.set_ylabel("fraction of the input")
         right.loglog(sweep.strength, sweep.amplification, ".-", color="tab:purple")
         right.set_ylabel("amplification of noise")
         for axis in (left, right):
@@ -124,7 +124,7 @@ def encoding(sweeps: Sequence[Sweep]) -> Figure:
 
 
 def floor(tables: Sequence[FloorTable]) -> Figure:
-    """Draw the floors of several families against the number of functions.
+    """Plot the floors of several families against the number of functions.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
         for axis, key, title in zip(
             row, ("floor", "withheld_floor"), ("at fitted points", "between them")
         ):
-            # A floor of zero has no place on a logarithmic axis: it is told in words.
+            # A floor of zero cannot be plotted on a logarithmic axis: the legend names it.
             zero = [f for f in table.floors if getattr(f, key) == 0]
             words = [f"{f.family}, {f.functions} functions: zero" for f in zero]
             axis.text(
@@ -154,7 +154,7 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
                 shown = [f for f in table.floors if f.family == family and getattr(f, key)]
                 if not shown:
                     continue
-                # The basis in use is one; families are curves.
+                # The basis in use is a point; families are curves.
                 style = "kD" if all(f.basis is None for f in shown) else f"C{k}.-"
                 sizes, errors = [f.functions for f in shown], [getattr(f, key) for f in shown]
                 entries[family] = axis.loglog(sizes, errors, style, label=family)[0]
@@ -162,13 +162,13 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
             axis.set_xlabel("functions")
             axis.set_ylabel("smallest relative error")
             axis.grid(alpha=0.3)
-        # What is drawn on either side, and nothing else.
+        # Only what is drawn on either side.
         row[0].legend(handles=list(entries.values()), fontsize="small")
     return picture
 
 
 def training(report: dict[str, Any] | None) -> Figure:
-    """Draw errors and learning rate over the steps of a network's training.
+    """Plot errors and learning rate over the steps of a network's training.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def training(report: dict[str, Any] | None) -> Figure:
     network = (report or {}).get("network")
     if not network:
         raise ValueError(
-            "no network was trained here: fit with map='mlp', or 'auto' where a network wins; a "
+            "no network was trained here: fit with map='mlp', or 'auto' if a network wins; a "
             "model that was loaded from a file has no training curve"
         )
     found = [(name, network[name]) for name in ("judged", "fitted") if network[name]]
@@ -214,7 +214,7 @@ def prediction(
     samples: Sequence[int],
     triangles: Any,
 ) -> Figure:
-    """Draw predictions, beside the truth and the error where it is known.
+    """Plot predictions, with the truth and the error if known.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def prediction(
     f, u, x, y
         As for :meth:`c2cnet.C2CNet.evaluate`; ``u`` may be None.
     samples : sequence of int
-        Which.
+        Which samples.
     triangles : array of int of shape (triangles, 3) or None
         A mesh on the output points.
 
@@ -233,13 +233,13 @@ def prediction(
     """
     (_, where, values), *more = model._inputs(f, x)
     if more:
-        raise ValueError("plots know one input and one output; draw named fields one by one")
+        raise ValueError("plots support one input and one output; plot named fields one by one")
     chosen = list(samples)
     inputs = [values[k] for k in chosen]
     sensors = [where[k] for k in chosen] if isinstance(where, list) else where
     at = model._known(model.y, "_fitted_y") if y is None else y
     if at is None:
-        raise ValueError("where to predict is not known; give y")
+        raise ValueError("the points to predict at are not known; give y")
     points = _arrays.points(at, "y")
     places = [points[k] for k in chosen] if isinstance(points, list) else [points] * len(chosen)
     predicted = model.predict(
@@ -251,7 +251,7 @@ def prediction(
     mesh = None if triangles is None else np.asarray(triangles)
     draw = _curves if places[0].shape[1] == 1 else _maps
     if places[0].shape[1] > 2:
-        raise ValueError(f"fields in {places[0].shape[1]} dimensions cannot be drawn")
+        raise ValueError(f"fields in {places[0].shape[1]} dimensions cannot be plotted")
     return draw(places, predicted, truths, chosen, mesh)
 
 

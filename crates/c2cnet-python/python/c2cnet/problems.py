@@ -23,7 +23,7 @@ class Problem:
     Attributes
     ----------
     name : str
-        What :func:`generate` calls it.
+        The name that :func:`generate` takes.
     description : str
         The equation and what is mapped to what.
     settings : dict
@@ -45,12 +45,12 @@ class Dataset:
     Attributes
     ----------
     f, u : array of shape (samples, points[, components]), list of arrays, or dict of these
-        Input and output values; lists where each sample has its own points, dictionaries where
-        there are several fields by name.
+        Input and output values; lists if each sample has its own points, dictionaries if
+        there are several named fields.
     x, y : array of shape (points, dimension), list of arrays, or dict of these
         Input and output points.
     n_train : int or None
-        The first so many samples train, the rest test.
+        The number of leading samples for training; the rest are for testing.
     triangles : ndarray of shape (triangles, 3) or None
         A mesh on the output points.
     meta : dict
@@ -84,7 +84,7 @@ class Dataset:
         Parameters
         ----------
         indices : array_like of int
-            Which, in this order.
+            Which samples, in this order.
 
         Returns
         -------
@@ -109,14 +109,14 @@ class Dataset:
 
     @property
     def train(self) -> Dataset:
-        """The training samples: all, where there is no split."""
+        """The training samples: all if there is no split."""
         if self.split is not None:
             return self.select([k for k, name in enumerate(self.split) if name == "train"])
         return self.select(range(len(self) if self.n_train is None else self.n_train))
 
     @property
     def test(self) -> Dataset:
-        """The test samples: all, where there is no split."""
+        """The test samples: all if there is no split."""
         if self.split is not None:
             return self.select([k for k, name in enumerate(self.split) if name == "test"])
         return self.select(range(self.n_train or 0, len(self)))
@@ -127,7 +127,7 @@ class Dataset:
         Parameters
         ----------
         path : path
-            Where.
+            The file to write.
         """
         outputs = [] if self.u is None else _arrays.fields(self.u, self.y, "u", "y")
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
@@ -149,7 +149,7 @@ class Dataset:
 
 
 def generate(problem: str, *, seed: int = 0, **settings: Any) -> Dataset:
-    """Make the samples of a problem.
+    """Generate the samples of a problem.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def load_npz(path: str | PathLike[str]) -> Dataset:
     Parameters
     ----------
     path : path
-        An ``.npz`` file with ``x``, ``f``, ``y``, ``u`` and the like.
+        An ``.npz`` file with ``x``, ``f``, ``y``, ``u`` and so on.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def fit_settings(
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Return the settings of a fit as they stand in a settings file.
+    """Return the settings of a fit as written in a settings file.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ def fit_settings(
 
 
 def _put(found: dict[str, Any], key: str, value: Any, render: Any) -> None:
-    """Put a value under ``input`` or, where it has names, under ``inputs``."""
+    """Put a value under ``input`` or, if it has names, under ``inputs``."""
     if value is None:
         return
     if isinstance(value, Mapping):
         for name, one in value.items():
             if one is not None:
                 fields = found.setdefault(f"{key}s", {})
-                # A field with a table of its own does not look at the common one.
+                # A field with its own table ignores the common one.
                 fields.setdefault(name, dict(found.get(key, {}))).update(render(one))
         return
     found.setdefault(key, {}).update(render(value))
@@ -84,5 +84,5 @@ def _basis(value: Any) -> dict[str, Any]:
     kind = type(value).__name__ if isinstance(value, Spec) else repr(value)
     raise ValueError(
         f"{kind} is not a basis; give for example c2cnet.Fourier('sine', functions=64), a list of "
-        "bases (one a component) or a dictionary of them (one a named field)"
+        "bases (one per component) or a dictionary of them (one per named field)"
     )

@@ -3,14 +3,14 @@
 use super::Field;
 use crate::{Error, Result};
 
-/// Samples of an operator: input fields and, but for prediction, output fields.
+/// Samples of an operator: input fields and, except for prediction, output fields.
 #[derive(Debug, Clone)]
 pub struct Dataset {
     /// Input fields by name; a single one is called `""`.
     pub inputs: Vec<(String, Field)>,
     /// Output fields by name; empty in a file made for prediction.
     pub outputs: Vec<(String, Field)>,
-    /// The first so many samples train, the rest test; `None`: every sample counts for both.
+    /// The number of leading samples for training, the rest are for testing; `None`: all samples are for both.
     pub n_train: Option<usize>,
     /// More than two sets: a name for each sample. Excludes `n_train`.
     pub split: Option<Vec<String>>,
@@ -38,15 +38,15 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// How many samples.
+    /// The number of samples.
     pub fn samples(&self) -> usize {
         self.inputs[0].1.samples()
     }
 
-    /// Checks that all fields have as many samples and that the split fits.
+    /// Checks that all fields have the same number of samples and that the split fits.
     ///
     /// # Errors
-    /// Naming the field and both counts.
+    /// Names the field and both counts.
     pub fn check(&self) -> Result<()> {
         let Some((_, first)) = self.inputs.first() else {
             return Err(Error::Data(
@@ -59,7 +59,7 @@ impl Dataset {
                 if field.samples() != samples {
                     return Err(Error::shape(
                         format!("{kind} field {name:?}"),
-                        format!("{samples} samples, as the first input"),
+                        format!("{samples} samples, like the first input"),
                         format!("{} samples", field.samples()),
                     ));
                 }
@@ -89,7 +89,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// The samples that train.
+    /// The training samples.
     pub fn train_indices(&self) -> Vec<usize> {
         match (&self.split, self.n_train) {
             (Some(_), _) => self.indices_of("train"),
@@ -97,7 +97,7 @@ impl Dataset {
         }
     }
 
-    /// The samples that test: those after `n_train`, or all where there is no split.
+    /// The test samples: those after `n_train`, or all where there is no split.
     pub fn test_indices(&self) -> Vec<usize> {
         match (&self.split, self.n_train) {
             (Some(_), _) => self.indices_of("test"),

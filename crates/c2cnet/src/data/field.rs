@@ -19,10 +19,10 @@ pub enum Observations {
     Shared {
         /// The points.
         points: Points,
-        /// One matrix a component, one column a sample.
+        /// One matrix per component, one column per sample.
         values: Vec<Mat<f64>>,
     },
-    /// Each sample at its own points, as many as it likes.
+    /// Each sample at its own points, any number of them.
     PerSample(Vec<Scattered>),
 }
 
@@ -36,7 +36,7 @@ pub struct Scattered {
 }
 
 impl Field {
-    /// Samples at shared points; `values[c]` holds component `c`, one column a sample.
+    /// Samples at shared points; `values[c]` holds component `c`, one column per sample.
     ///
     /// # Errors
     /// If there is no point, component or sample, shapes differ, or a value is not finite.
@@ -70,7 +70,7 @@ impl Field {
         })
     }
 
-    /// Samples at their own points, with `components` values a point.
+    /// Samples at their own points, with `components` values per point.
     ///
     /// # Errors
     /// If there is no sample, a sample has no point, counts or dimensions differ, or a value is not finite.
@@ -106,12 +106,12 @@ impl Field {
         })
     }
 
-    /// How many components.
+    /// The number of components.
     pub fn components(&self) -> usize {
         self.components
     }
 
-    /// How many samples.
+    /// The number of samples.
     pub fn samples(&self) -> usize {
         self.samples
     }
@@ -178,7 +178,7 @@ impl Field {
         }
     }
 
-    /// The smallest value of all.
+    /// The smallest value of all samples.
     pub fn minimum(&self) -> f64 {
         let mut least = f64::INFINITY;
         for k in 0..self.samples {
@@ -199,7 +199,7 @@ impl Field {
     /// The logarithm of every value.
     ///
     /// # Errors
-    /// Naming the first value that is not positive.
+    /// Names the first value that is not positive.
     pub fn logarithm(&self) -> Result<Field> {
         let refuse = |v: f64, k: usize, i: usize| {
             Error::Data(format!(
@@ -274,7 +274,7 @@ impl Field {
 }
 
 fn check_finite(values: &[f64], place: impl Fn(usize) -> String) -> Result<()> {
-    // Looking at all of them, many at once, is faster than stopping at the first that is wrong.
+    // Checking all of them, vectorised, is faster than stopping at the first bad one.
     if values.iter().fold(true, |fine, v| fine & v.is_finite()) {
         return Ok(());
     }

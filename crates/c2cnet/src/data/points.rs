@@ -43,7 +43,7 @@ impl Points {
         Points { dim: 1, coords }
     }
 
-    /// The tensor grid of `counts[k]` equally spaced points along axis `k`; the last axis runs fastest.
+    /// The tensor grid of `counts[k]` equally spaced points along axis `k`; the last axis varies fastest.
     ///
     /// # Panics
     /// If `counts` and `bounds` differ in length.
@@ -69,7 +69,7 @@ impl Points {
         }
     }
 
-    /// How many points.
+    /// The number of points.
     pub fn len(&self) -> usize {
         self.coords.len() / self.dim
     }
@@ -180,11 +180,11 @@ impl Bounds {
         self.0[k][1] - self.0[k][0]
     }
 
-    /// The box with each side longer by `fraction` of it at either end.
+    /// The box with each side extended by `fraction` of its length at both ends.
     pub fn widened(&self, fraction: f64) -> Bounds {
         let widen = |&[lower, upper]: &[f64; 2]| {
-            let room = fraction * (upper - lower);
-            [lower - room, upper + room]
+            let margin = fraction * (upper - lower);
+            [lower - margin, upper + margin]
         };
         Bounds(self.0.iter().map(widen).collect())
     }
@@ -200,18 +200,18 @@ impl Bounds {
         )
     }
 
-    /// Whether `point` lies inside, with room for rounding (1e-9 of each side).
+    /// Whether `point` lies inside, with a tolerance for rounding (1e-9 of each side).
     pub fn contains(&self, point: &[f64]) -> bool {
         self.0.iter().zip(point).all(|([lower, upper], &x)| {
-            let room = 1e-9 * (upper - lower).max(lower.abs()).max(upper.abs());
-            x >= lower - room && x <= upper + room
+            let tolerance = 1e-9 * (upper - lower).max(lower.abs()).max(upper.abs());
+            x >= lower - tolerance && x <= upper + tolerance
         })
     }
 
     /// Checks the dimension of `points` and that all lie inside, for the basis family `basis`.
     ///
     /// # Errors
-    /// [`Error::Shape`] or [`Error::OutsideDomain`], naming the first offender.
+    /// [`Error::Shape`] or [`Error::OutsideDomain`], naming the first point at fault.
     pub fn check(&self, points: &Points, basis: &'static str) -> Result<()> {
         if points.dim() != self.dim() {
             return Err(Error::shape(

@@ -8,15 +8,15 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// Reads points from a `.npy` array of shape $(n, d)$ or $(n,)$, from `y` (or else `x`) of an
-/// `.npz` file, or from text with one point a line.
+/// `.npz` file, or from text with one point per line.
 ///
-/// What the file is shows in its first bytes, not in its name. In text, numbers are separated by
+/// The format is recognised by the first bytes, not by the name. In text, numbers are separated by
 /// commas or by blanks; empty lines and what follows `#` are skipped, and so is a first line
 /// without any number (a header).
 ///
 /// # Errors
-/// If the file cannot be read, the shape does not fit, or a line or a number is wrong; text is
-/// cited by its line.
+/// If the file cannot be read, the shape does not fit, or a line or a number is wrong; errors in text
+/// name the line.
 pub fn read_points(path: &Path) -> Result<Points> {
     let io = |e| Error::io(path, e);
     let mut start = Vec::new();
@@ -134,7 +134,7 @@ fn parse_points(text: &str) -> std::result::Result<Points, String> {
         }
     }
     let Some(dim) = dim else {
-        return Err("holds no points; give one a line, as 0.25, 0.5".into());
+        return Err("holds no points; give one per line, such as 0.25, 0.5".into());
     };
     Points::new(dim, coords).map_err(|e| e.to_string())
 }

@@ -5,8 +5,8 @@ use crate::{Error, Result, linalg};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// How far a point may lie from the image of its partner, as a part of the side.
-const ROOM: f64 = 1e-7;
+/// How far a point may lie from the image of its partner, relative to the side.
+const TOLERANCE: f64 = 1e-7;
 
 /// Symmetries of the domain under which the operator is known to commute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub enum Symmetries {
 }
 
 impl Symmetries {
-    /// How many images each sample has, itself included.
+    /// How many images each sample has, including itself.
     pub fn order(self) -> usize {
         match self {
             Symmetries::None => 1,
@@ -31,7 +31,7 @@ impl Symmetries {
         }
     }
 
-    /// How many reflections of single axes there are, the identity among them. Element
+    /// How many reflections of single axes there are, including the identity. Element
     /// $g = f\cdot$`order`/`reflections` $+ s$ is reflection $f$ followed by element $s$.
     pub fn reflections(self) -> usize {
         match self {
@@ -60,7 +60,7 @@ impl Symmetries {
     ///
     /// # Errors
     /// If points are not shared, are not mapped onto each other, or a field has several components
-    /// (how those turn into each other is not known here).
+    /// (how components transform is not known here).
     pub fn augment(self, data: &Dataset) -> Result<Dataset> {
         if self == Symmetries::None {
             return Ok(data.clone());
@@ -133,9 +133,9 @@ impl Symmetries {
                 .collect()
         };
         let units: Vec<Vec<f64>> = points.iter().map(unit).collect();
-        // Cells as wide as the room for rounding: the partner of an image lies in its cell or beside.
+        // Cells as wide as the tolerance: the partner of an image lies in its cell or a neighbouring one.
         let cell =
-            |t: &[f64]| -> Vec<i64> { t.iter().map(|v| (v / ROOM).floor() as i64).collect() };
+            |t: &[f64]| -> Vec<i64> { t.iter().map(|v| (v / TOLERANCE).floor() as i64).collect() };
         let mut cells: HashMap<Vec<i64>, Vec<usize>> = HashMap::new();
         for (i, t) in units.iter().enumerate() {
             cells.entry(cell(t)).or_default().push(i);
@@ -148,12 +148,15 @@ impl Symmetries {
             };
             (0..3usize.pow(dim as u32))
                 .flat_map(|m| {
-                    let beside = (0..dim as u32)
+                    let neighbour = (0..dim as u32)
                         .map(|k| centre[k as usize] + (m / 3usize.pow(k) % 3) as i64 - 1);
-                    cells.get(&beside.collect::<Vec<_>>()).into_iter().flatten()
+                    cells
+                        .get(&neighbour.collect::<Vec<_>>())
+                        .into_iter()
+                        .flatten()
                 })
                 .copied()
-                .filter(|&i| away(i) <= ROOM)
+                .filter(|&i| away(i) <= TOLERANCE)
                 .min_by(|&i, &j| away(i).total_cmp(&away(j)).then(i.cmp(&j)))
         };
         points
@@ -162,11 +165,81 @@ impl Symmetries {
             .map(|(p, t)| {
                 partner(&self.moved(g, t)).ok_or_else(|| {
                     Error::Data(format!(
-                        "point {p:?} has no image among the points under the symmetries asked for; \
+                        "point {p:?} has no image among the points under the requested symmetries; \
                          the points must be symmetric too"
                     ))
                 })
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Bounds;
+    use faer::Mat;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+
+    /// Points that the symmetries map onto each other: an orbit around each of `seeds` points.
+    fn symmetric_points(symmetries: Symmetries, seeds: usize, bounds: &Bounds, rng: u64) -> Points {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(rng);
+        let dim = bounds.dim();
+        // The first orbit holds the corners, so that the box of the points is `bounds`.
+        let starts: Vec<Vec<f64>> = std::iter::once(vec![0.0; dim])
+            .chain((0..seeds).map(|_| (0..dim).map(|_| rng.random::<f64>()).collect()))
+            .collect();
+        let mut images: Vec<Vec<f64>> = starts
+            .iter()
+            .flat_map(|t| (0..symmetries.order()).map(move |g| symmetries.moved(g, t)))
+            .collect();
+        images.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
+        images.dedup();
+        let place = |t: Vec<f64>| {
+            let scaled = (0..dim).map(|k| bounds.lower(k) + bounds.width(k) * t[k]);
+            scaled.collect::<Vec<_>>()
+        };
+        Points::new(dim, images.into_iter().flat_map(place).collect()).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// Every element has one inverse, products stay in the group, and images keep norms.
+        #[test]
+        fn symmetries_are_a_group(
+            square in any::<bool>(),
+            seeds in 1usize..5,
+            lower in -3.0f64..3.0,
+            width in 0.1f64..5.0,
+            seed in any::<u64>(),
+        ) {
+            let symmetries = if square { Symmetries::Square } else { Symmetries::Interval };
+            let dim = if square { 2 } else { 1 };
+            let bounds = Bounds::new(vec![[lower, lower + width]; dim]).unwrap();
+            let points = symmetric_points(symmetries, seeds, &bounds, seed);
+            let order = symmetries.order();
+            let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+            let values = Mat::from_fn(points.len(), 2, |_, _| rng.random_range(-1.0..1.0));
+            let field = Field::shared(points, vec![values]).unwrap();
+            let image = |field: &Field, g: usize| symmetries.images_of(field, &[g]).unwrap();
+            let same = |a: &Field, b: &Field| (0..2).all(|k| a.values_of(k) == b.values_of(k));
+
+            prop_assert!(same(&image(&field, 0), &field), "element 0 is the identity");
+            let once: Vec<Field> = (0..order).map(|g| image(&field, g)).collect();
+            for g in 0..order {
+                let undone = (0..order).filter(|&h| same(&image(&once[g], h), &field)).count();
+                prop_assert_eq!(undone, 1, "inverses of element {}", g);
+                for h in 0..order {
+                    let twice = image(&once[g], h);
+                    prop_assert!(once.iter().any(|e| same(e, &twice)), "{} after {}", h, g);
+                }
+                let norms = once[g].norms_squared().into_iter().zip(field.norms_squared());
+                for (a, b) in norms {
+                    prop_assert!((a - b).abs() <= 1e-12 * b);
+                }
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 ///
 /// At the field's points the retained space is $\Psi T = QR$; then
 /// $\|u - \Psi T\hat c\|^2 = \|u - QQ^\top u\|^2 + \|Q^\top u - R\hat c\|^2$, and the first term is
-/// the floor at these very points, below which no prediction of the space can go.
+/// the floor at these points, below which no prediction of the space can go.
 #[derive(Debug)]
 pub struct Evaluation {
     /// For each group of samples with common points: the samples, $R$ and $Q^\top u$.
@@ -21,7 +21,7 @@ pub struct Evaluation {
     /// $\|u - QQ^\top u\|^2$ of each sample.
     pub floor_squared: Vec<f64>,
     /// Squared errors at points that were not fitted of the best approximation at those that
-    /// were; known where the fitted points are among the field's.
+    /// were; known if the fitted points are among the field's.
     pub unseen_floor_squared: Option<Vec<f64>>,
     /// $\|u\|^2$ of each sample.
     pub norm_squared: Vec<f64>,
@@ -32,7 +32,7 @@ pub struct Evaluation {
 #[derive(Debug)]
 struct Group {
     samples: std::ops::Range<usize>,
-    /// One a part: triangular factor and the truth's coordinates.
+    /// One per part: triangular factor and the truth's coordinates.
     parts: Vec<(Mat<f64>, Mat<f64>)>,
     /// $\Psi T$ and the truth at points that were not fitted.
     unseen: Vec<(Mat<f64>, Mat<f64>)>,
@@ -42,7 +42,7 @@ impl Evaluation {
     /// Prepares the comparison of predictions by `decoder` with `field`.
     ///
     /// # Errors
-    /// If the field has other components, or its points do not fit the decoder's basis.
+    /// If the number of components differs, or its points do not fit the decoder's basis.
     pub fn new(decoder: &FieldDecoder, field: &Field) -> Result<Self> {
         if field.components() != decoder.basis().components() {
             return Err(Error::shape(
@@ -118,7 +118,7 @@ impl Evaluation {
         })
     }
 
-    /// $\|u - \hat u\|^2$ of each sample, for predicted coordinates (one column a sample).
+    /// $\|u - \hat u\|^2$ of each sample, for predicted coordinates (one column per sample).
     pub fn errors_squared(&self, predicted: MatRef<'_, f64>) -> Vec<f64> {
         let mut errors = self.floor_squared.clone();
         for group in &self.groups {
@@ -224,8 +224,8 @@ fn group(
         ));
         let qr = linalg::Qr::new(space);
         let r = qr.r();
-        // The whole Q turns the values: what falls outside the space is the floor, and a thin Q,
-        // as dear as the factorisation, is never formed.
+        // Applying the full Q to the values leaves the floor in the rows outside the space, and a thin Q,
+        // as expensive as the factorisation, is never formed.
         let turned = qr.qt_mul(*values);
         let (truth, off) = turned.as_ref().split_at_row(r.nrows());
         for (f, e) in floor.iter_mut().zip(linalg::column_norms_squared(off)) {

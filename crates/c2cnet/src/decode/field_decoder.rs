@@ -25,20 +25,20 @@ pub struct FieldDecoder {
     fitted_points: Option<Points>,
 }
 
-/// With how many samples the cut is judged at withheld points.
+/// Samples whose errors at withheld points choose the cut, at most.
 const CUT_SAMPLES: usize = 128;
 
-/// The cut where no point is withheld to choose it by.
+/// The cut if no point is withheld to choose it by.
 const DEFAULT_CUT: f64 = 1e-8;
 
 impl FieldDecoder {
-    /// Settles the output space on training samples and gives their targets.
+    /// Fixes the output space on training samples and returns their targets.
     ///
     /// `withhold` is the fraction of points kept out of the fit; `cut` the relative cut of the
     /// singular values, chosen by the error at withheld points where it is not given.
     ///
     /// # Errors
-    /// If the data does not fit the basis, or nothing of the basis is seen at the points.
+    /// If the data does not fit the basis, or every function of the basis is zero at the points.
     pub fn fit(
         basis: FieldBasis,
         field: &Field,
@@ -80,7 +80,7 @@ impl FieldDecoder {
         let mut withheld = choose_withheld(points, withhold, seed);
         let mut skip = vec![false; n];
         withheld.iter().for_each(|&i| skip[i] = true);
-        // A function that lives on withheld points alone (a nodal function at its own node) would
+        // A function that is nonzero at withheld points only (a nodal function at its own node) would
         // be lost: then every point is needed and none is withheld.
         let needed = designs.iter().any(|design| {
             let repeated = skip.repeat(design.nrows() / n);
@@ -227,7 +227,7 @@ impl FieldDecoder {
         ))
     }
 
-    /// How many coordinates.
+    /// The number of coordinates.
     pub fn rank(&self) -> usize {
         self.transforms.iter().map(Mat::ncols).sum()
     }
@@ -242,7 +242,7 @@ impl FieldDecoder {
         self.fitted_points.as_ref()
     }
 
-    /// The output coefficients $b = Tc$ of coordinates, one column a sample.
+    /// The output coefficients $b = Tc$ of coordinates, one column per sample.
     pub fn coefficients(&self, coordinates: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = Mat::zeros(self.basis.len(), coordinates.ncols());
         let (mut from, mut to) = (0, 0);
@@ -297,7 +297,7 @@ impl FieldDecoder {
     /// Which of the points of `field` were fitted, if all samples share them.
     pub(crate) fn fitted_indices(&self, field: &Field) -> Option<Vec<usize>> {
         let (fitted, all) = (self.fitted_points.as_ref()?, field.shared_points()?);
-        // The fitted points stand in the order of all points.
+        // The fitted points are in the order of all points.
         let mut next = 0;
         let indices: Vec<usize> = (0..all.len())
             .filter(|&i| {
@@ -309,7 +309,7 @@ impl FieldDecoder {
         (indices.len() == fitted.len()).then_some(indices)
     }
 
-    /// What a sample with points of its own asks of coordinates (or, if `raw`, of coefficients):
+    /// The least-squares problem of a sample with its own points for coordinates (or, if `raw`, coefficients):
     /// the design at its fitted points, and the values there.
     ///
     /// # Errors
@@ -353,7 +353,7 @@ impl FieldDecoder {
         Ok((design, values))
     }
 
-    /// For each part, the retained space at `points`: $\Psi T$, components below each other.
+    /// For each part, the retained space at `points`: $\Psi T$, components stacked.
     pub(crate) fn retained(&self, points: &Points) -> Result<Vec<Mat<f64>>> {
         self.basis
             .parts()
@@ -407,7 +407,7 @@ impl FieldDecoder {
     }
 }
 
-/// Which points of a sample with points of its own are fitted.
+/// The fitted points of a sample with its own points.
 fn fitted_of(samples: &[Scattered], k: usize, withhold: f64, seed: u64) -> Vec<usize> {
     let points = &samples[k].points;
     let withheld = choose_withheld(points, withhold, seed ^ (k as u64 + 1));
@@ -425,7 +425,7 @@ fn inverse_transform(spectrum: &Spectrum, functions: usize) -> Mat<f64> {
     transform
 }
 
-/// The rank above `cut`, or else the one whose projection from the fitted points errs least at the
+/// The rank above `cut`, or else the one whose projection from the fitted points has the smallest error at the
 /// withheld `rows` (the smallest within 2% of the best, because small singular values oscillate
 /// between points), and its error there.
 fn choose_rank(
@@ -484,5 +484,5 @@ fn reference_points(samples: &[Scattered], count: usize, seed: u64) -> Points {
         .iter()
         .flat_map(|&(k, i)| samples[k].points.point(i).iter().copied())
         .collect();
-    Points::new(samples[0].points.dim(), coords).expect("points were checked before")
+    Points::new(samples[0].points.dim(), coords).expect("points have been checked")
 }

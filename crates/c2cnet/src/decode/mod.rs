@@ -1,9 +1,9 @@
 //! Output spaces: evaluation anywhere, orthonormal coordinates, and the smallest error a basis allows.
 //!
 //! At fitted points $\Psi = U\Sigma V^\top$, cut at a numerical rank $r$. Coordinates $c = U^\top u$
-//! are orthonormal, so the loss lives in $r$ numbers a sample:
+//! are orthonormal, so the loss depends on $r$ numbers per sample:
 //! $$\|\Psi b - u\|^2 = \|\hat c - c\|^2 + \|u - UU^\top u\|^2,\qquad b = V\Sigma^{-1}\hat c.$$
-//! The last term is the floor (`prop:output-space-lower-bound` of the paper): no map can go below.
+//! The last term is the floor (`prop:output-space-lower-bound` of the paper): no map can go below it.
 
 mod evaluation;
 mod field_decoder;
@@ -14,3 +14,6 @@ pub use evaluation::Evaluation;
 pub use field_decoder::FieldDecoder;
 pub use targets::Targets;
 pub use withhold::choose_withheld;
+
+#[cfg(test)]
+mod tests;

@@ -1,20 +1,20 @@
-//! What training samples ask of a coefficient map.
+//! The targets of a coefficient map.
 
 use crate::linalg;
 use crate::metrics::{mean_relative, relative};
 use faer::{Mat, MatRef};
 
-/// What a coefficient map is trained on: coordinates, and what no coordinates can change.
+/// What a coefficient map is trained on: coordinates, and the part of the error that no coordinates can change.
 #[derive(Debug, Clone)]
 pub struct Targets {
-    /// Orthonormal coordinates, one column a sample.
+    /// Orthonormal coordinates, one column per sample.
     pub coordinates: Mat<f64>,
     /// $\|u - UU^\top u\|^2$ at the fitted points.
     pub outside_squared: Vec<f64>,
     /// $\|u\|^2$ at the fitted points.
     pub norm_squared: Vec<f64>,
     /// The mean relative error, at points kept out of the fit, of the best approximation at the
-    /// others; judged on some of the samples, `None` if no point was kept out.
+    /// others; measured on some of the samples, `None` if no point was kept out.
     pub withheld_floor: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ impl Targets {
             coordinates: Mat::zeros(rows, samples),
             outside_squared: vec![0.0; samples],
             norm_squared: vec![0.0; samples],
-            // Of several parts the worst tells.
+            // The worst of several parts counts.
             withheld_floor: parts
                 .iter()
                 .filter_map(|p| p.withheld_floor)

@@ -1,4 +1,4 @@
-//! Output points that no fit sees, to show what a decoder does between its samples.
+//! Output points kept out of the fit, to show what a decoder does between the sampled points.
 
 use crate::data::Points;
 use rand::SeedableRng;
@@ -7,9 +7,9 @@ use rand::seq::SliceRandom;
 /// A seeded choice of about `fraction` of the points, in ascending order.
 ///
 /// Points on the faces of the bounding box are never withheld: without them the rest would have to
-/// extrapolate, which is another question. Fewer than ten points are too few to spare one.
+/// extrapolate, which is a different test. With fewer than ten points none is withheld.
 ///
-/// Single points of a grid do not see between its lines; a search for bases looks there otherwise.
+/// Single points of a grid do not show what happens between grid lines; the search for bases checks that separately.
 pub fn choose_withheld(points: &Points, fraction: f64, seed: u64) -> Vec<usize> {
     let n = points.len();
     if n < 10 || fraction <= 0.0 {

@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 /// Angles below this are refined away where the polygon allows it; 30 may not terminate.
 const SMALLEST_ANGLE_DEGREES: f64 = 25.0;
 
-/// More triangles than this are a slip in the size, not a wish.
-const MOST_TRIANGLES: f64 = 5e6;
+/// More triangles than this are a mistake in the size.
+const MAX_TRIANGLES: f64 = 5e6;
 
 impl TriangleMesh {
     /// A mesh of `polygon` with edges of about `size`: constrained Delaunay, refined until areas
@@ -25,14 +25,14 @@ impl TriangleMesh {
     ///
     /// # Errors
     /// If `size` is not positive, is so small that millions of triangles would result, or the
-    /// refinement does not end.
+    /// refinement does not terminate.
     pub fn constrained_delaunay(polygon: &Polygon, size: f64) -> Result<Self> {
         let max_area = 0.25 * 3f64.sqrt() * size * size;
         let expected = polygon.area() / max_area;
-        if !(size.is_finite() && size > 0.0 && expected <= MOST_TRIANGLES) {
+        if !(size.is_finite() && size > 0.0 && expected <= MAX_TRIANGLES) {
             return Err(Error::Config(format!(
                 "a mesh of size {size} on a polygon of area {} would have about {expected:.0} triangles; \
-                 give a positive size for at most {MOST_TRIANGLES:.0}",
+                 give a positive size for at most {MAX_TRIANGLES:.0}",
                 polygon.area()
             )));
         }
@@ -49,17 +49,17 @@ impl TriangleMesh {
                 "the polygon cannot be meshed: its side between points {a} and {b} crosses another"
             )));
         }
-        let room = 20.0 * expected + 20.0 * corners as f64 + 1000.0;
+        let max_nodes = 20.0 * expected + 20.0 * corners as f64 + 1000.0;
         let outcome = triangulation.refine(
             RefinementParameters::new()
                 .exclude_outer_faces(true)
                 .with_angle_limit(AngleLimit::from_deg(SMALLEST_ANGLE_DEGREES))
                 .with_max_allowed_area(max_area)
-                .with_max_additional_vertices(room as usize),
+                .with_max_additional_vertices(max_nodes as usize),
         );
         if !outcome.refinement_complete {
             return Err(Error::Numerical(format!(
-                "meshing the polygon with size {size} did not end within {room:.0} extra nodes; \
+                "meshing the polygon with size {size} did not end within {max_nodes:.0} extra nodes; \
                  its rings may come very close to each other or form very sharp corners"
             )));
         }

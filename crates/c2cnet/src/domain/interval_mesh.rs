@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 
-/// Room for rounding at the two ends, relative to the interval's size.
+/// Tolerance for rounding at the two ends, relative to the interval's size.
 const ROUNDING: f64 = 1e-9;
 
 /// Nodes of an interval, strictly increasing.
@@ -61,7 +61,7 @@ impl IntervalMesh {
         &self.nodes
     }
 
-    /// How many elements.
+    /// The number of elements.
     pub fn elements(&self) -> usize {
         self.nodes.len() - 1
     }
@@ -76,14 +76,14 @@ impl IntervalMesh {
         self.nodes[self.nodes.len() - 1]
     }
 
-    /// The element of `x` and $t = (x - x_e)/(x_{e+1} - x_e)$; `None` outside, with room for
+    /// The element of `x` and $t = (x - x_e)/(x_{e+1} - x_e)$; `None` outside, with a tolerance for
     /// rounding (1e-9 of the interval's size).
     ///
     /// A node belongs to the element on its right, the last one to the last element.
     pub fn locate(&self, x: f64) -> Option<(usize, f64)> {
         let (lower, upper) = (self.lower(), self.upper());
-        let room = ROUNDING * (upper - lower).max(lower.abs()).max(upper.abs());
-        if !(x >= lower - room && x <= upper + room) {
+        let tolerance = ROUNDING * (upper - lower).max(lower.abs()).max(upper.abs());
+        if !(x >= lower - tolerance && x <= upper + tolerance) {
             return None;
         }
         let after = self.nodes.partition_point(|&node| node <= x);

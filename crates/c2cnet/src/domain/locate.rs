@@ -1,11 +1,11 @@
-//! In which triangle a point lies, by a grid of buckets.
+//! Finds the triangle that contains a point, by a grid of buckets.
 
 use super::TriangleMesh;
 use super::polygon::cross;
 use super::triangulation::distance_squared;
 use crate::{Error, Result};
 
-/// Room for rounding outside the mesh, relative to its extent.
+/// Tolerance for rounding outside the mesh, relative to its extent.
 const ROUNDING: f64 = 1e-9;
 
 /// A grid over the mesh's bounding box, with the triangles that reach into each cell.
@@ -29,7 +29,7 @@ impl Locator {
     /// Prepares the search.
     ///
     /// A point within `slack` times the longest edge of a triangle still belongs to it if no
-    /// triangle holds it; that serves polygons that stand for curved domains. Rounding (1e-9 of
+    /// triangle holds it; this suits polygons that approximate curved domains. Rounding (1e-9 of
     /// the mesh's extent) is always allowed for.
     ///
     /// # Errors
@@ -57,9 +57,9 @@ impl Locator {
                 (slack * longest.sqrt()).max(ROUNDING * extent)
             })
             .collect();
-        let room = reach.iter().copied().fold(0.0, f64::max);
-        let origin = sides.map(|[lower, _]| lower - room);
-        let width = sides.map(|[lower, upper]| upper - lower + 2.0 * room);
+        let margin = reach.iter().copied().fold(0.0, f64::max);
+        let origin = sides.map(|[lower, _]| lower - margin);
+        let width = sides.map(|[lower, upper]| upper - lower + 2.0 * margin);
         let across = corners.len() as f64 / (width[0] * width[1]);
         let counts = width.map(|w| (w * across.sqrt()).ceil().clamp(1.0, corners.len() as f64));
         let cell = [width[0] / counts[0], width[1] / counts[1]];
@@ -201,7 +201,7 @@ mod tests {
             }
         }
         assert!((200..1200).contains(&outside));
-        // Nodes lie in a triangle of theirs, where their coordinate is exactly one.
+        // Nodes lie in one of their triangles, where their coordinate is exactly one.
         for (i, &node) in mesh.nodes().iter().enumerate() {
             let (t, lambda) = locator.locate(node).unwrap();
             let corner = mesh.triangles()[t].iter().position(|&j| j == i).unwrap();

@@ -1,4 +1,4 @@
-//! Where functions live: intervals, polygons with holes, their meshes, and finding points in them.
+//! The domains of functions: intervals, polygons with holes, their meshes, and finding points in them.
 
 mod delaunay;
 mod interval_mesh;

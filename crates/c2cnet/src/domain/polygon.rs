@@ -4,7 +4,7 @@ use crate::data::Bounds;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A polygon: the inside of an outer ring less the insides of its holes.
+/// A polygon: the inside of an outer ring minus the insides of its holes.
 ///
 /// A ring lists its corners once, in either direction; a last corner equal to the first is dropped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct Polygon {
     holes: Vec<Vec<[f64; 2]>>,
 }
 
-/// A polygon as it stands in settings.
+/// A polygon as written in settings.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rings {
@@ -82,7 +82,7 @@ impl Polygon {
         std::iter::once(self.outer.as_slice()).chain(self.holes.iter().map(Vec::as_slice))
     }
 
-    /// The area, holes taken off.
+    /// The area, without the holes.
     pub fn area(&self) -> f64 {
         let holes: f64 = self.holes.iter().map(|h| signed_area(h).abs()).sum();
         signed_area(&self.outer).abs() - holes
@@ -220,7 +220,7 @@ fn check_sides(rings: &[Vec<[f64; 2]>]) -> Result<()> {
                     k => format!("hole {}", k - 1),
                 };
                 return Err(Error::Config(format!(
-                    "side {i} of {} and side {j} of {} of the polygon touch or cross; rings must be simple and apart",
+                    "side {i} of {} and side {j} of {} of the polygon touch or cross; rings must be simple and disjoint",
                     name(r),
                     name(s)
                 )));

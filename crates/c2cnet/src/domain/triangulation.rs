@@ -19,10 +19,10 @@ pub struct TriangleMesh {
 }
 
 impl TriangleMesh {
-    /// Takes a mesh made elsewhere.
+    /// Builds a mesh from given nodes and triangles.
     ///
-    /// Clockwise triangles are turned. Nodes of no triangle are removed and the rest renumbered in
-    /// order: a function that belongs to such a node would vanish everywhere. Nodes in the same
+    /// Clockwise triangles are reversed. Nodes of no triangle are removed and the rest renumbered in
+    /// order: the function of such a node would vanish everywhere. Nodes in the same
     /// place are not merged, so that a mesh may have a slit.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The encoder as users write it, and the choice of its parameter where they give none.
+//! The encoder settings, and the choice of its parameter if none is given.
 
 use super::{Regularisation, Spectrum};
 use crate::{Error, Result};
@@ -13,12 +13,12 @@ use std::borrow::Borrow;
 /// | `method` | `ridge` | how coefficients are determined | `ridge`, `svd`, `prior` |
 /// | `lambda` | chosen | ridge strength, normalised by the number of points | at least 0 |
 /// | `cut` | chosen | smallest singular value kept, absolute | at least 0 |
-/// | `relative_cut` | chosen | the same as a part of the largest | 0 to 1 |
+/// | `relative_cut` | chosen | the same as a fraction of the largest | 0 to 1 |
 /// | `choose` | `gcv` | how a parameter that is not given is chosen | `gcv`, `loo` |
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EncoderSpec {
-    /// Ridge, truncated SVD, or a learnt prior.
+    /// Ridge, truncated SVD, or a learned prior.
     pub method: Method,
     /// Normalised ridge parameter.
     pub lambda: Option<f64>,
@@ -39,8 +39,8 @@ pub enum Method {
     Ridge,
     /// Sharp removal of small singular values.
     Svd,
-    /// The posterior mean under a prior that is learnt from all samples; for samples with points of
-    /// their own. Its parameters are learnt too.
+    /// The posterior mean under a prior that is learned from all samples; for samples with their
+    /// own points. Its parameters are learned too.
     Prior,
 }
 
@@ -87,7 +87,7 @@ impl EncoderSpec {
             if let Some(v) = value
                 && !(v.is_finite() && v >= 0.0)
             {
-                return bad(format!("{name} = {v} must be a number at least 0"));
+                return bad(format!("{name} = {v} must be a number of at least 0"));
             }
         }
         if let Some(v) = self.relative_cut
@@ -119,7 +119,7 @@ impl EncoderSpec {
         }
     }
 
-    /// The parameters among which [`choose`] looks, strongest first, for `n` points.
+    /// The parameters that [`choose`] tries, strongest first, for `n` points.
     pub fn candidates(&self, sigma_max: f64, n: usize) -> Vec<Regularisation> {
         (1..=14)
             .map(|k| {
@@ -136,7 +136,7 @@ impl EncoderSpec {
 }
 
 /// The sum over samples of the criterion for each candidate; `f` holds values at the points, one
-/// column a sample, `c` $= U^\top f$.
+/// column per sample, `c` $= U^\top f$.
 fn criterion(
     spectrum: &Spectrum,
     f: MatRef<'_, f64>,
@@ -168,7 +168,7 @@ fn criterion(
                     shrunk + residuals[k]
                 })
                 .sum();
-            // An encoder that interpolates has no freedom left to judge it by.
+            // An encoder that interpolates leaves no degree of freedom to judge it by.
             if freedom < 1e-3 {
                 f64::INFINITY
             } else {
@@ -197,7 +197,7 @@ fn criterion(
 }
 
 /// Chooses the parameter of `spec` that minimises its criterion, summed over groups of samples
-/// with a spectrum each (one group for shared points; one a sample otherwise).
+/// with a spectrum each (one group for shared points; one per sample otherwise).
 ///
 /// Among candidates within 1% of the best the strongest wins: noise-free data would otherwise
 /// drive the parameter to rounding level, where the amplification is largest.
@@ -227,7 +227,7 @@ pub fn choose<S: Borrow<Spectrum>>(
     let best = totals.iter().copied().fold(f64::INFINITY, f64::min);
     if !best.is_finite() {
         return Err(Error::Config(format!(
-            "the encoder's parameter cannot be chosen: {n} points leave no freedom to judge it by; \
+            "the encoder's parameter cannot be chosen: {n} points leave no degree of freedom to judge it by; \
              use fewer functions, or give `lambda` or `cut`"
         )));
     }

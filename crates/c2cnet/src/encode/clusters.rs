@@ -1,17 +1,17 @@
-//! Neighbouring blocks of a design matrix as one.
+//! Merges neighbouring blocks of a design matrix.
 //!
 //! A triangle or an overlap of patches keeps a row for each of its functions, so that a function
-//! has as many rows as cells see it. Cells that lie together see the same functions: stacked, they
+//! has one row for each cell where it is nonzero. Adjacent cells have the same functions: stacked, they
 //! have more rows than columns and can be compressed again.
 
 use crate::basis::{Block, Blocks};
 use faer::Mat;
 use std::collections::VecDeque;
 
-/// Columns of a cluster at most: fewer leave more rows, more make the products with the cluster's
-/// orthogonal factor dearer. Encoding 2,400 samples with 512 random features or 555 finite elements,
+/// Columns of a cluster, at most: fewer leave more rows, more make products with the cluster's
+/// orthogonal factor more expensive. Encoding 2,400 samples with 512 random features or 555 finite elements,
 /// 64 and 128 take the same time within noise; 32 and 256 are slower.
-const MOST_COLUMNS: usize = 64;
+const MAX_COLUMNS: usize = 64;
 
 /// The blocks in clusters, if at least a third of the rows can then be compressed away.
 pub(super) fn merge(blocks: &Blocks) -> Option<Blocks> {
@@ -62,8 +62,8 @@ impl Cluster {
     }
 }
 
-/// Grows clusters one after another, each breadth first from the first block that is left: a block
-/// joins if the columns that it adds fit. The result depends on the order of blocks alone.
+/// Grows clusters one after another, each breadth first from the first remaining block: a block
+/// joins if the columns that it adds fit. The result depends only on the order of the blocks.
 fn clusters(blocks: &[Block], ncols: usize) -> Vec<Cluster> {
     let mut blocks_of = vec![Vec::new(); ncols];
     for (b, block) in blocks.iter().enumerate() {
@@ -72,7 +72,7 @@ fn clusters(blocks: &[Block], ncols: usize) -> Vec<Cluster> {
         }
     }
     let mut taken = vec![false; blocks.len()];
-    // In which cluster a column was met last.
+    // The cluster in which a column was last seen.
     let mut met = vec![usize::MAX; ncols];
     let mut all = Vec::new();
     for seed in 0..blocks.len() {
@@ -85,7 +85,7 @@ fn clusters(blocks: &[Block], ncols: usize) -> Vec<Cluster> {
         while let Some(b) = queue.pop_front() {
             let is_new = |j: &&usize| met[**j] != all.len();
             let added = blocks[b].cols.iter().filter(is_new).count();
-            let fits = cluster.members.is_empty() || cluster.cols.len() + added <= MOST_COLUMNS;
+            let fits = cluster.members.is_empty() || cluster.cols.len() + added <= MAX_COLUMNS;
             if !taken[b] && fits {
                 taken[b] = true;
                 cluster.members.push(b);
@@ -97,7 +97,7 @@ fn clusters(blocks: &[Block], ncols: usize) -> Vec<Cluster> {
                     }
                 }
             }
-            // Everything around one column before the next widens the reach.
+            // All blocks of one column before the next column is considered.
             while queue.is_empty() && reach < cluster.cols.len() {
                 let around = &blocks_of[cluster.cols[reach]];
                 queue.extend(around.iter().filter(|&&b| !taken[b]));

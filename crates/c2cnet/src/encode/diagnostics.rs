@@ -1,4 +1,4 @@
-//! What an encoder keeps, what it loses, and how much noise it amplifies.
+//! What an encoder keeps, what it loses, and how much it amplifies noise.
 
 use super::{Regularisation, Spectrum};
 use faer::MatRef;
@@ -40,7 +40,7 @@ impl BiasSplit {
 }
 
 impl EncodingDiagnostics {
-    /// Diagnoses the encoding of `values` (one column a sample).
+    /// Diagnoses the encoding of `values` (one column per sample).
     pub fn new(
         spectrum: &Spectrum,
         regularisation: Regularisation,

@@ -1,8 +1,8 @@
 //! Coordinates for coefficients of nearly dependent functions.
 //!
-//! Maps measure inputs by Euclid's distance of their coefficients. Where functions are nearly
-//! dependent (random features, wide radial functions) that says little: coefficients that differ by
-//! thousands may stand for the same function, and observations at other points move them as much. With
+//! Maps compare inputs by the Euclidean distance of their coefficients. If functions are nearly
+//! dependent (random features, wide radial functions) that means little: coefficients that differ by
+//! thousands may represent the same function, and observations at other points change them as much. With
 //! $\Phi/\sqrt n = QR$ at $n$ reference points, $\|R(a - b)\|$ is the root mean square of the
 //! difference of the functions themselves, so such coefficients are given to maps as $Ra$.
 
@@ -20,10 +20,10 @@ const FAMILIES: [&str; 2] = ["random-features", "radial"];
 /// below, spreads by more than this.
 const DEPENDENT: f64 = 1e3;
 
-/// Reference points a function, where there are more.
-const POINTS_A_FUNCTION: usize = 16;
+/// Reference points per function, at most.
+const POINTS_PER_FUNCTION: usize = 16;
 
-/// $R$ of each part of a basis, none where coefficients serve as they are.
+/// $R$ of each part of a basis, none where coefficients are used as they are.
 #[derive(Debug)]
 pub(super) struct Frame(Vec<Option<Mat<f64>>>);
 
@@ -33,7 +33,7 @@ impl Frame {
         Frame(basis.parts().iter().map(|_| None).collect())
     }
 
-    /// With the points of `field` for reference; for all parts, or for those alone whose functions are
+    /// With the points of `field` for reference; for all parts, or only for those whose functions are
     /// nearly dependent.
     pub(super) fn new(basis: &FieldBasis, field: &Field, all: bool) -> Result<Self> {
         let mut factors: Vec<Option<Mat<f64>>> = Vec::new();
@@ -51,7 +51,7 @@ impl Frame {
         Ok(Frame(factors))
     }
 
-    /// Coordinates from coefficients, one column a sample.
+    /// Coordinates from coefficients, one column per sample.
     pub(super) fn apply(&self, basis: &FieldBasis, coefficients: Mat<f64>) -> Mat<f64> {
         if self.0.iter().all(Option::is_none) {
             return coefficients;
@@ -126,10 +126,10 @@ fn spread(r: MatRef<'_, f64>) -> Option<f64> {
     (high > 0.0).then(|| high / low)
 }
 
-/// Points of a field, at most so many that there are [`POINTS_A_FUNCTION`]: a draw from the shared ones, or
+/// Points of a field, at most [`POINTS_PER_FUNCTION`] per function: a random choice of the shared ones, or
 /// those of the first samples.
 fn reference(field: &Field, functions: usize) -> Result<Points> {
-    let wanted = POINTS_A_FUNCTION * functions;
+    let wanted = POINTS_PER_FUNCTION * functions;
     match field.observations() {
         Observations::Shared { points, .. } if points.len() > wanted => {
             let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
@@ -169,7 +169,7 @@ mod tests {
         basis(serde_json::json!({ "family": "random-features", "functions": 40, "scale": 4.0 }))
     }
 
-    /// One function twice and another once, each at points of its own.
+    /// One function twice and another once, each at its own points.
     fn thrice() -> Field {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
         let samples = [1.0, 1.0, 1.1].map(|frequency| {

@@ -1,4 +1,4 @@
-//! From input fields to one coefficient vector a sample.
+//! From input fields to one coefficient vector per sample.
 
 use super::frame::Frame;
 use super::prior::Prior;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
-/// What is done to an input before and after its encoding.
+/// How an input is transformed before and after its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transform {
@@ -40,38 +40,38 @@ impl Transform {
     }
 }
 
-/// Deviations below this part of a coefficient's size are rounding: such a coefficient does not
-/// move and is only centred.
-const STILL: f64 = 1e-12;
+/// Deviations below this fraction of a coefficient's size are rounding: such a coefficient is
+/// constant and is only centred.
+const CONSTANT_BELOW: f64 = 1e-12;
 
 /// The encoder of one input field: basis, regularisation of each part, transform.
 #[derive(Debug)]
 pub struct FieldEncoder {
     basis: FieldBasis,
-    /// Empty where a prior takes their place.
+    /// Empty if a prior takes their place.
     regularisations: Vec<Regularisation>,
     prior: Option<Prior>,
     transform: Transform,
     /// Mean and standard deviation of each coefficient, where standardised.
     standard: Option<(Vec<f64>, Vec<f64>)>,
     frame: Frame,
-    /// The factorisation at the points last encoded: predictions mostly come at the same sensors.
+    /// The factorisation at the points encoded last: most predictions use the same sensors.
     cache: Mutex<Option<Factored>>,
 }
 
 /// The encoders of all parts, and the points where they apply.
 type Factored = (Points, Arc<Vec<Encoder>>);
 
-/// With how many per-sample factorisations a parameter is chosen.
+/// Samples whose factorisations choose a parameter, at most.
 const CHOICE_SAMPLES: usize = 64;
 
 impl FieldEncoder {
-    /// Settles the encoder on training samples and encodes them. Coefficients of nearly dependent
-    /// functions are then told apart by their functions ($Ra$ in place of $a$, see
-    /// [`FieldEncoder::fit_raw`] for $a$ itself), unless they are standardised.
+    /// Fits the encoder to training samples and encodes them. Coefficients of nearly dependent
+    /// functions are replaced by coordinates in which distances are those of the functions ($Ra$ in
+    /// place of $a$; [`FieldEncoder::fit_raw`] keeps $a$), unless they are standardised.
     ///
     /// # Errors
-    /// If the data does not fit the basis, a log meets a value that is not positive, or there are
+    /// If the data does not fit the basis, the log of a value that is not positive is needed, or there are
     /// fewer points than functions and no parameter was given.
     pub fn fit(
         basis: FieldBasis,
@@ -82,7 +82,7 @@ impl FieldEncoder {
         Self::fit_unless(basis, spec, transform, field, false, &|| false)
     }
 
-    /// The same with coefficients as they are.
+    /// As [`FieldEncoder::fit`], but keeps the coefficients as they are.
     ///
     /// # Errors
     /// As [`FieldEncoder::fit`].
@@ -95,7 +95,7 @@ impl FieldEncoder {
         Self::fit_unless(basis, spec, transform, field, true, &|| false)
     }
 
-    /// Either of them, unless `cancelled` asks to stop while a prior is learnt.
+    /// Either of them; stops if `cancelled` asks for it while a prior is learned.
     pub(crate) fn fit_unless(
         basis: FieldBasis,
         spec: &EncoderSpec,
@@ -111,7 +111,7 @@ impl FieldEncoder {
                 (Vec::new(), Some(prior), None)
             }
             Method::Ridge | Method::Svd => {
-                let (regularisations, cache) = settle(&basis, spec, &field)?;
+                let (regularisations, cache) = choose_regularisation(&basis, spec, &field)?;
                 (regularisations, None, cache)
             }
         };
@@ -135,10 +135,10 @@ impl FieldEncoder {
         Ok((encoder, coefficients))
     }
 
-    /// The coefficients of `field`, one column a sample.
+    /// The coefficients of `field`, one column per sample.
     ///
     /// # Errors
-    /// If the field has other components or dimensions, or points outside the domain.
+    /// If the number of components or dimensions differs, or a point lies outside the domain.
     pub fn encode(&self, field: &Field) -> Result<Mat<f64>> {
         let mut coefficients = self.encode_transformed(&*transformed(field, self.transform)?)?;
         self.standardise(&mut coefficients);
@@ -153,7 +153,7 @@ impl FieldEncoder {
     /// How observations become coefficients, in a few words.
     pub fn describe(&self) -> String {
         match &self.prior {
-            Some(prior) => format!("learnt prior, noise {:.1e}", prior.noise()),
+            Some(prior) => format!("learned prior, noise {:.1e}", prior.noise()),
             None => {
                 let mut parts: Vec<String> = self
                     .regularisations
@@ -166,7 +166,7 @@ impl FieldEncoder {
         }
     }
 
-    /// The regularisation of each part; none where a learnt prior takes their place.
+    /// The regularisation of each part; none if a learned prior takes their place.
     pub fn regularisations(&self) -> &[Regularisation] {
         &self.regularisations
     }
@@ -181,7 +181,7 @@ impl FieldEncoder {
             for k in 0..coefficients.ncols() {
                 let column = coefficients.col_mut(k).iter_mut();
                 for (v, (m, s)) in column.zip(mean.iter().zip(deviation)) {
-                    *v = if *s > STILL * m.abs() {
+                    *v = if *s > CONSTANT_BELOW * m.abs() {
                         (*v - m) / s
                     } else {
                         0.0
@@ -334,7 +334,7 @@ impl FieldEncoder {
     }
 }
 
-/// The prior of the coefficients of samples with points of their own.
+/// The prior of the coefficients of samples with their own points.
 fn learn(
     basis: &FieldBasis,
     spec: &EncoderSpec,
@@ -345,16 +345,16 @@ fn learn(
     match field.observations() {
         Observations::PerSample(samples) => Prior::fit(basis, samples, cancelled),
         Observations::Shared { .. } => Err(Error::Config(
-            "encoder: method = \"prior\" is for samples with points of their own; these share theirs, so use \
+            "encoder: method = \"prior\" is for samples with their own points; these share theirs, so use \
              \"ridge\" or \"svd\""
                 .into(),
         )),
     }
 }
 
-/// The regularisation of each part: as given, or chosen on the training samples; then with the
-/// encoders, if the choice has factored what they need.
-fn settle(
+/// The regularisation of each part: as given, or chosen on the training samples; in the latter case with the
+/// encoders, if the choice has computed the factorisations they need.
+fn choose_regularisation(
     basis: &FieldBasis,
     spec: &EncoderSpec,
     field: &Field,
@@ -389,7 +389,7 @@ fn settle(
     }
 }
 
-/// One factorisation a part; parts with the same basis share it.
+/// One factorisation per part; parts with the same basis share it.
 fn factor(
     basis: &FieldBasis,
     points: &Points,
@@ -454,20 +454,20 @@ fn choose_scattered(
     choose(spec, &groups)
 }
 
-/// Fewer observations than functions are an error unless a regularisation was asked for by value.
+/// Fewer observations than functions are an error unless the user gave a regularisation parameter.
 fn check_count(points: usize, functions: usize, given: Option<Regularisation>) -> Result<()> {
     let regularised = given.is_some_and(|r| r.allows_fewer_points_than_functions());
     if points < functions && !regularised {
         return Err(Error::Data(format!(
             "{points} observations cannot determine {functions} coefficients; use a basis with fewer \
-             functions, give the encoder a `lambda` or `cut` above 0, or, if samples have points of their own, \
+             functions, give the encoder a `lambda` or `cut` above 0, or, if samples have their own points, \
              `method = \"prior\"`"
         )));
     }
     Ok(())
 }
 
-/// One component as it is, several below each other.
+/// One component unchanged, several stacked.
 pub(crate) fn stack_components(values: &[Mat<f64>]) -> Stacked<'_> {
     match values {
         [one] => Stacked::Borrowed(one.as_ref()),

@@ -1,5 +1,5 @@
-//! Coefficients from observations, by regularised least squares (the paper's Sections 2 and 3.2), or for
-//! scattered readings with a prior that is learnt from all samples.
+//! Coefficients from observations, by regularised least squares (the paper's Sections 2 and 3.2), or, for
+//! scattered readings, with a prior that is learned from all samples.
 //!
 //! **Which lambda.** Wherever this crate says `lambda` it means the normalised one of Section 2,
 //! $$a_\lambda = \arg\min_c \tfrac1{n_1}\|\Phi c - f\|^2 + \lambda\|c\|^2
@@ -9,6 +9,7 @@
 
 mod choice;
 mod clusters;
+pub mod conformance;
 mod diagnostics;
 mod frame;
 mod input_space;
@@ -27,7 +28,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A regularisation with its parameter settled.
+/// A regularisation with its parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Regularisation {
@@ -43,7 +44,7 @@ pub enum Regularisation {
     },
     /// $g(\sigma) = 1/\sigma$ where $\sigma \ge$ `cut` $\sigma_1$, else 0.
     CutRelative {
-        /// The smallest singular value kept, as a part of the largest.
+        /// The smallest singular value kept, as a fraction of the largest.
         cut: f64,
     },
 }
@@ -69,8 +70,7 @@ impl Regularisation {
         }
     }
 
-    /// How many functions `n` observations can tell apart need not be as many as the basis has;
-    /// whether this regularisation makes that well-posed.
+    /// Whether coefficients are well defined with fewer observations than functions.
     pub fn allows_fewer_points_than_functions(&self) -> bool {
         match *self {
             Regularisation::Ridge { lambda } => lambda > 0.0,
@@ -95,12 +95,12 @@ impl std::fmt::Display for Regularisation {
 #[derive(Debug)]
 pub struct Encoder {
     spectrum: Arc<Spectrum>,
-    /// $g(\sigma_i)$, without the directions that it removes.
+    /// $g(\sigma_i)$, up to the last direction kept.
     filter: Vec<f64>,
 }
 
 impl Encoder {
-    /// Settles the filter of a factored design matrix; encoders may share one.
+    /// The encoder of a factored design matrix, which encoders may share.
     pub fn new(spectrum: impl Into<Arc<Spectrum>>, regularisation: Regularisation) -> Self {
         let spectrum = spectrum.into();
         let mut filter = regularisation.filter(spectrum.singular_values(), spectrum.nrows());
@@ -114,7 +114,7 @@ impl Encoder {
         self.spectrum.coefficients(&self.filter, coordinates)
     }
 
-    /// $\|E\|_2 = \max_i g(\sigma_i)$, by which noise in the observations is amplified at most.
+    /// $\|E\|_2 = \max_i g(\sigma_i)$, the largest factor by which noise in the observations is amplified.
     pub fn amplification(&self) -> f64 {
         self.filter.iter().copied().fold(0.0, f64::max)
     }
@@ -124,3 +124,6 @@ impl Encoder {
         self.filter.len()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,12 @@
-//! Scattered readings encoded with a prior of the coefficients that is learnt from all samples.
+//! Scattered readings encoded with a prior of the coefficients that is learned from all samples.
 //!
 //! One sample's few readings say little about many coefficients; all samples together say how
-//! coefficients vary and go together, over components too. The model of sample $k$ is
+//! coefficients vary and how they are correlated, across components too. The model of sample $k$ is
 //! $$ r_k = A_k c_k + e_k,\qquad c_k \sim N(\mu, S),\qquad e_k \sim N(0, \sigma^2 I), $$
 //! $A_k$ the functions at its own points. $\mu$, $S$ and $\sigma^2$ maximise the likelihood of all
 //! readings (expectation maximisation), and a sample's code is its posterior mean
 //! $$ c = \mu + SA^\top(ASA^\top + \sigma^2 I)^{-1}(r - A\mu). $$
-//! The basis may be as fine as one likes: what readings do not determine comes from the prior.
+//! The basis may be arbitrarily fine: what readings do not determine comes from the prior.
 
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Points, Scattered};
@@ -25,29 +25,29 @@ use rayon::prelude::*;
 /// Rounds of expectation maximisation, at most.
 const ROUNDS: usize = 20;
 
-/// Samples that a round sees, but for the last, which sees all.
+/// Samples that a round uses, except the last, which uses all.
 const SAMPLES: usize = 500;
 
-/// Rounds end when the log likelihood of a reading gains less than this.
+/// Rounds end when the log likelihood per reading gains less than this.
 const GAIN: f64 = 5e-3;
 
-/// A round's sums are taken over so many groups of samples, whatever the number of threads.
+/// A round sums over this many groups of samples, whatever the number of threads.
 const GROUPS: usize = 16;
 
-/// Points at which the first covariance is written down.
+/// Points at which the initial covariance is evaluated.
 const PLACES: usize = 1000;
 
-/// The first noise, as a part of the readings' spread. Noise comes down slowly and goes up fast, so it
+/// The initial noise, as a fraction of the readings' spread. Noise estimates fall slowly and rise fast, so it
 /// starts low.
-const FIRST_NOISE: f64 = 3e-4;
+const INITIAL_NOISE: f64 = 3e-4;
 
-/// The least noise, as a part of the readings' spread: less and matrices are not positive definite.
-const LEAST_NOISE: f64 = 1e-5;
+/// The smallest noise, as a fraction of the readings' spread: with less, matrices are not positive definite.
+const MIN_NOISE: f64 = 1e-5;
 
-/// The first covariance reaches as far as this part of the longest side.
+/// The correlation length of the initial covariance, as a fraction of the longest side.
 const REACH: f64 = 1.0 / 6.0;
 
-/// How much of it is rough.
+/// The weight of its rough part.
 const ROUGH: f64 = 0.1;
 
 /// Mean and covariance of coefficients, and the variance of noise.
@@ -55,21 +55,21 @@ const ROUGH: f64 = 0.1;
 pub(super) struct Prior {
     mean: Vec<f64>,
     covariance: Mat<f64>,
-    /// Of readings over their component's scale.
+    /// Of readings divided by their component's scale.
     noise: f64,
     /// The standard deviation of each component's readings, 1 where they do not vary.
     scales: Vec<f64>,
 }
 
-/// Samples at the same points, one column each; readings over their component's scale.
+/// Samples at the same points, one column each; readings divided by their component's scale.
 ///
 /// Where there are more readings than coefficients, $A = QR$ and $r$ are replaced by $R$ and
-/// $Q^\top r$: what lies outside the range of $A$ tells of noise alone.
+/// $Q^\top r$: what lies outside the range of $A$ is noise alone.
 struct Reading {
     /// The functions of each part at the points.
     designs: Vec<Mat<f64>>,
     values: Mat<f64>,
-    /// How many readings a sample were outside, and their squared norm.
+    /// How many readings per sample were outside, and their squared norm.
     outside: (usize, f64),
 }
 
@@ -128,7 +128,7 @@ impl Prior {
                 0
             };
             best = best.max(likelihood);
-            // Other samples may be a little less likely; twice is no accident.
+            // A round sees other samples, which may be a little less likely; twice in a row means convergence.
             if without_gain == 2 {
                 break;
             }
@@ -140,19 +140,19 @@ impl Prior {
         Ok(prior)
     }
 
-    /// The standard deviation of the noise, as a part of that of the readings.
+    /// The standard deviation of the noise, as a fraction of that of the readings.
     pub(super) fn noise(&self) -> f64 {
         self.noise.sqrt()
     }
 
-    /// A smooth field with the mean and spread of each component.
+    /// The initial prior: a smooth field with the mean and spread of each component.
     fn first(basis: &FieldBasis, samples: &[Scattered]) -> Result<Self> {
         let statistics: Vec<(f64, f64)> = (0..basis.components())
             .map(|c| statistics(samples, c))
             .collect();
         if statistics.iter().all(|s| s.1 <= 0.0) {
             return Err(Error::Data(
-                "all readings are the same; there is nothing to encode".into(),
+                "all readings are equal; there is nothing to encode".into(),
             ));
         }
         let places = places(samples)?;
@@ -183,12 +183,12 @@ impl Prior {
         Ok(Prior {
             mean,
             covariance,
-            noise: FIRST_NOISE * FIRST_NOISE,
+            noise: INITIAL_NOISE * INITIAL_NOISE,
             scales: statistics.iter().map(scale).collect(),
         })
     }
 
-    /// One round over the samples `seen`; gives the log likelihood before it, a reading, up to a constant.
+    /// One round over the samples `seen`; returns the log likelihood per reading before it, up to a constant.
     fn improve(
         &mut self,
         basis: &FieldBasis,
@@ -199,7 +199,7 @@ impl Prior {
         let of_group = |g: usize| {
             let mut sums = Sums::new(self.mean.len());
             for &k in &seen[seen.len() * g / groups..seen.len() * (g + 1) / groups] {
-                // Evaluated anew each round: all of them would fill the memory.
+                // Evaluated again in each round: storing all of them would take too much memory.
                 let reading = self.reading_of(basis, &samples[k])?;
                 self.add(&reading, &mut sums)?;
             }
@@ -207,7 +207,7 @@ impl Prior {
         };
         let sums = in_order((0..groups).into_par_iter().map(of_group))?;
         let mut sums = sums.into_iter();
-        let mut all = sums.next().expect("a group at least");
+        let mut all = sums.next().expect("at least one group");
         for sum in sums {
             let pairs = all.mean.iter_mut().zip(&sum.mean);
             pairs.for_each(|(a, b)| *a += b);
@@ -219,17 +219,17 @@ impl Prior {
         let n = seen.len() as f64;
         let moved: Vec<f64> = all.mean.iter().map(|v| v / n).collect();
         let (second, before) = (&all.second, &self.covariance);
-        // S + mean of dd' - mean of W'W, around the new mean; both halves the same to the last bit.
+        // S + mean of dd' - mean of W'W, around the new mean; both halves equal to the last bit.
         let entry = |i: usize, j: usize| before[(i, j)] + second[(i, j)] / n - moved[i] * moved[j];
         let size = moved.len();
         self.covariance = Mat::from_fn(size, size, |i, j| 0.5 * (entry(i, j) + entry(j, i)));
         self.mean.iter_mut().zip(&moved).for_each(|(m, d)| *m += d);
         let noise = all.noise / all.readings as f64;
-        self.noise = noise.max(LEAST_NOISE * LEAST_NOISE);
+        self.noise = noise.max(MIN_NOISE * MIN_NOISE);
         Ok(all.likelihood / all.readings as f64)
     }
 
-    /// Adds what a sample tells.
+    /// Adds the contribution of a sample.
     fn add(&self, reading: &Reading, sums: &mut Sums) -> Result<()> {
         let Conditioned { factor, mut cross } = self.at(&reading.designs)?;
         let n = reading.values.nrows();
@@ -283,7 +283,7 @@ impl Prior {
         out
     }
 
-    /// The prior seen from a sample's points.
+    /// The prior at a sample's points.
     fn at(&self, designs: &[Mat<f64>]) -> Result<Conditioned> {
         let rows: usize = designs.iter().map(Mat::nrows).sum();
         let mut cross = Mat::zeros(rows, self.mean.len());
@@ -307,7 +307,7 @@ impl Prior {
         (0..rows).for_each(|i| factor[(i, i)] += self.noise);
         if !linalg::cholesky_in_place_seq(factor.as_mut()) {
             return Err(Error::Numerical(
-                "the learnt prior of the inputs is not positive definite; use fewer functions, or \
+                "the learned prior of the inputs is not positive definite; use fewer functions, or \
                  another encoder"
                     .into(),
             ));
@@ -324,7 +324,7 @@ impl Prior {
         Ok(codes.col(0).iter().copied().collect())
     }
 
-    /// Posterior means of samples at the same points; one matrix of values a component, one column a
+    /// Posterior means of samples at the same points; one matrix of values per component, one column per
     /// sample.
     ///
     /// # Errors
@@ -374,7 +374,7 @@ impl Prior {
             outside: (0, 0.0),
         };
         let mut parts = Vec::new();
-        // Parts with the same functions evaluate them once.
+        // Parts with the same functions share one evaluation.
         let mut last: Option<(&VectorBasis, Mat<f64>)> = None;
         for (part, components) in basis.ranges() {
             let first = components.start;
@@ -450,7 +450,7 @@ struct Conditioned {
     cross: Mat<f64>,
 }
 
-/// A draw from all points of all samples.
+/// Random points of random samples.
 fn places(samples: &[Scattered]) -> Result<Points> {
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
     let mut coords = Vec::new();
@@ -462,7 +462,7 @@ fn places(samples: &[Scattered]) -> Result<Points> {
 }
 
 /// The Cholesky factor of a Matern-5/2 kernel whose length is [`REACH`] of the longest side, with some
-/// of a Matern-1/2 kernel, so that rough fields are not taken for noise.
+/// of a Matern-1/2 kernel, so that rough fields are not mistaken for noise.
 fn smooth_root(places: &Points) -> Result<Mat<f64>> {
     let longest = places.bounding_box().map_or(1.0, |b| {
         (0..b.dim()).map(|k| b.width(k)).fold(0.0, f64::max)
@@ -474,7 +474,7 @@ fn smooth_root(places: &Points) -> Result<Mat<f64>> {
         let squares = p.iter().zip(q).map(|(a, b)| (a - b) * (a - b));
         let t = (5.0 * squares.sum::<f64>()).sqrt() / length;
         let apart = (1.0 + t + t * t / 3.0 + ROUGH) * (-t).exp();
-        // A place may come twice.
+        // A point may occur twice.
         if i == j { apart + 1e-10 } else { apart }
     });
     if !linalg::cholesky_in_place(kernel.as_mut()) {
@@ -499,7 +499,7 @@ fn statistics(samples: &[Scattered], component: usize) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// Coefficients of the columns of `values`, a trace of ridge for functions that no place sees.
+/// Coefficients of the columns of `values`, with a small ridge for functions that vanish at all points.
 fn least_squares(design: &Mat<f64>, values: Mat<f64>) -> Result<Mat<f64>> {
     let mut gram = linalg::mul(design.transpose(), design.as_ref());
     let m = gram.nrows();

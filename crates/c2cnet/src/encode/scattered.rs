@@ -5,10 +5,10 @@ use crate::{Result, linalg};
 use faer::MatRef;
 
 /// Coefficients of one sample: `design` at its points, `values` there; several components that
-/// share the design stand one after another, in `values` and in what is returned.
+/// share the design follow one another, in `values` and in the result.
 ///
 /// Ridge goes through the QR factorisation of $\binom{\Phi}{\sqrt{n\lambda}\,I}$, cut-offs through
-/// the SVD; both on the calling thread, because samples run beside each other.
+/// the SVD; both on the calling thread, because samples run in parallel.
 ///
 /// # Errors
 /// If the singular value decomposition does not converge.
@@ -20,7 +20,7 @@ pub fn encode_sample(
     SampleEncoder::default().encode(design, values, regularisation)
 }
 
-/// [`encode_sample`] for many samples in turn, with memory that is kept between them.
+/// [`encode_sample`] for many samples in turn, reusing its memory.
 #[derive(Debug, Default)]
 pub struct SampleEncoder {
     stacked: Vec<f64>,
@@ -34,7 +34,7 @@ impl SampleEncoder {
     /// If the singular value decomposition does not converge.
     ///
     /// # Panics
-    /// If there are not as many values as points, or a multiple of them.
+    /// If the number of values is not a multiple of the number of points.
     pub fn encode(
         &mut self,
         design: MatRef<'_, f64>,
@@ -55,7 +55,7 @@ impl SampleEncoder {
     /// triangular form.
     ///
     /// Row $i$ of $\rho I$ is zero up to column $i$, so reflector $j$ acts on rows $j$ to $n + j$:
-    /// always $n + 1$ of them, next to each other. On one core of an EPYC (Zen 4), with two right
+    /// always $n + 1$ consecutive rows. On one core of an EPYC (Zen 4), with two right-hand
     /// sides, against faer's QR of the dense stack:
     ///
     /// | points x functions | here | faer |
@@ -101,7 +101,7 @@ impl SampleEncoder {
     }
 }
 
-/// Above so many entries (2 MiB, more than a core has near) blocks of reflectors pay.
+/// Above this many entries (2 MiB, more than a core's cache) blocks of reflectors pay off.
 const LARGE: usize = 1 << 18;
 
 /// Replaces the columns of `stacked`, `height` apart, by those of their triangular factor.
@@ -116,7 +116,7 @@ fn triangularise_by_blocks(stacked: &mut [f64], height: usize) {
     }
 }
 
-/// Reflectors that pass over a column together, so that it is read once for all of them.
+/// Reflectors applied to a column together, so that it is read only once.
 const PANEL: usize = 4;
 
 /// Householder reflectors, panel after panel; see [`SampleEncoder::ridge`].
@@ -182,7 +182,7 @@ impl<'a, S: pulp::Simd> Panel<'a, S> {
         let norm = products(self.simd, [x; PANEL], x)[0].sqrt();
         // v = x -+ |x| e_1 with the sign that does not cancel; v'v / 2 = |x| (|x| + |x_1|).
         let scale = norm * (norm + x[0].abs());
-        // A column of zeros, or too small for its square to be held.
+        // A column of zeros, or so small that its square underflows.
         if scale < f64::MIN_POSITIVE {
             x[0] = 0.0;
             return;
@@ -224,7 +224,7 @@ impl<'a, S: pulp::Simd> Panel<'a, S> {
 }
 
 /// $v_p\cdot x$ for each $p$. No closures here and above: they would not be compiled for the
-/// machine's vectors.
+/// machine's vector instructions.
 #[inline(always)]
 fn products<S: pulp::Simd>(simd: S, v: [&[f64]; PANEL], x: &[f64]) -> [f64; PANEL] {
     let mut sums = [simd.splat_f64s(0.0); PANEL];

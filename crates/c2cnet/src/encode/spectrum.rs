@@ -1,11 +1,11 @@
 //! The singular value decomposition $\Phi = U\,\mathrm{diag}(\sigma)\,V^\top$ of a design matrix,
-//! with $U$ kept in a form that costs what the nonzeros of $\Phi$ cost.
+//! with $U$ stored in a form whose cost is proportional to the nonzeros of $\Phi$.
 //!
 //! Blocks of rows that share columns are compressed first: a cell with more points than functions
 //! is replaced by its triangular factor, $\Phi_{\rm cell} = Q_{\rm cell}R_{\rm cell}$. Neighbouring
 //! $R_{\rm cell}$ are then stacked and compressed again, until about as many rows are left as
-//! there are functions; their dense QR and the SVD of its $R$ give the rest. No normal equations
-//! anywhere: the condition number is not squared.
+//! there are functions; their dense QR and the SVD of its $R$ give the rest. There are no normal equations
+//! anywhere, so the condition number is not squared.
 
 use super::clusters;
 use crate::basis::{Block, Blocks, Design};
@@ -45,7 +45,7 @@ enum Left {
         core: Box<Left>,
         nrows: usize,
     },
-    /// One nonzero a row at most: $U_{i,j(i)} = w_i$.
+    /// At most one nonzero per row: $U_{i,j(i)} = w_i$.
     Selection {
         entries: Vec<Option<(usize, f64)>>,
         ncols: usize,
@@ -69,7 +69,7 @@ const COLUMN_CHUNK: usize = 32;
 /// Samples whose compressed values exist at the same time.
 const SLAB: usize = 16 * COLUMN_CHUNK;
 
-/// Residuals below this part of the whole lose more than half of their digits in a difference.
+/// Residuals below this fraction of the norm lose more than half of their digits in a difference.
 const PYTHAGORAS: f64 = 1e-8;
 
 impl Spectrum {
@@ -80,7 +80,7 @@ impl Spectrum {
     pub fn new(design: Design) -> Result<Self> {
         let (n, m) = (design.nrows(), design.ncols());
         let full = match design {
-            Design::Blocks(blocks) if has_one_column_a_block(&blocks) => selection(&blocks),
+            Design::Blocks(blocks) if has_one_column_per_block(&blocks) => selection(&blocks),
             Design::Blocks(blocks) => from_blocks(blocks)?,
             Design::Dense(dense) => from_dense(dense)?,
         };
@@ -99,7 +99,7 @@ impl Spectrum {
         self.sigma.len()
     }
 
-    /// How many points.
+    /// The number of points.
     pub fn nrows(&self) -> usize {
         self.left.nrows()
     }
@@ -125,7 +125,7 @@ impl Spectrum {
         self
     }
 
-    /// $U^\top F$ for values `f` at the points, one column a sample.
+    /// $U^\top F$ for values `f` at the points, one column per sample.
     pub fn project(&self, f: MatRef<'_, f64>) -> Mat<f64> {
         self.project_leading(f, self.rank())
     }
@@ -155,7 +155,7 @@ impl Spectrum {
         self.left.expand(c)
     }
 
-    /// $\|f - UU^\top f\|^2$ for each sample, from the values and their coordinates, to a
+    /// $\|f - UU^\top f\|^2$ for each sample, from the values and their coordinates, accurate to a
     /// few digits even where it is tiny; rows where `skip` is true do not count.
     pub fn residuals_squared(
         &self,
@@ -266,7 +266,7 @@ impl Left {
                 order, cells, core, ..
             } => {
                 let mut small = Mat::zeros(core.nrows(), f.ncols());
-                let room = || Mat::zeros(order.len(), COLUMN_CHUNK);
+                let scratch = || Mat::zeros(order.len(), COLUMN_CHUNK);
                 let work = |sorted: &mut Mat<f64>, start, mut small: MatMut<'_, f64>| {
                     let f = f.subcols(start, small.ncols());
                     let mut sorted = sorted.as_mut().subcols_mut(0, f.ncols());
@@ -277,7 +277,7 @@ impl Left {
                         assign_product(to, cell.q.as_ref().map(|q| q.transpose()), rows);
                     }
                 };
-                linalg::par_column_chunks_with(small.as_mut(), COLUMN_CHUNK, room, work);
+                linalg::par_column_chunks_with(small.as_mut(), COLUMN_CHUNK, scratch, work);
                 core.project(small.as_ref(), rank)
             }
             Left::Selection { entries, .. } => {
@@ -308,7 +308,7 @@ impl Left {
             } => {
                 let small = core.expand(c);
                 let mut out = Mat::zeros(*nrows, c.ncols());
-                let room = || Mat::zeros(order.len(), COLUMN_CHUNK);
+                let scratch = || Mat::zeros(order.len(), COLUMN_CHUNK);
                 let work = |sorted: &mut Mat<f64>, start, out: MatMut<'_, f64>| {
                     let small = small.as_ref().subcols(start, out.ncols());
                     let mut sorted = sorted.as_mut().subcols_mut(0, out.ncols());
@@ -319,7 +319,7 @@ impl Left {
                     }
                     linalg::scatter_rows(out, sorted.as_ref(), order);
                 };
-                linalg::par_column_chunks_with(out.as_mut(), COLUMN_CHUNK, room, work);
+                linalg::par_column_chunks_with(out.as_mut(), COLUMN_CHUNK, scratch, work);
                 out
             }
             Left::Selection { entries, .. } => Mat::from_fn(entries.len(), c.ncols(), |i, k| {
@@ -330,7 +330,7 @@ impl Left {
 }
 
 impl Cell {
-    /// How many rows of `core` stand for the cell.
+    /// The number of rows of `core` that represent the cell.
     fn compressed(&self) -> usize {
         self.q.as_ref().map_or(self.len, Mat::ncols)
     }
@@ -424,7 +424,7 @@ fn from_blocks(blocks: Blocks) -> Result<Spectrum> {
     })
 }
 
-fn has_one_column_a_block(blocks: &Blocks) -> bool {
+fn has_one_column_per_block(blocks: &Blocks) -> bool {
     blocks.blocks().iter().all(|b| b.cols.len() == 1)
 }
 
@@ -483,7 +483,7 @@ mod tests {
         ]
     }
 
-    /// More samples than a slab, so that every way through `project` is taken.
+    /// More samples than a slab, so that every path through `project` is taken.
     #[test]
     fn cells_and_clusters_give_the_dense_decomposition() {
         let points = Points::grid(&Bounds::unit(2), &[47, 43]);
@@ -503,7 +503,7 @@ mod tests {
             for (a, b) in sparse.sigma.iter().zip(&dense.sigma) {
                 assert!((a - b).abs() < 1e-13 * largest, "{a} {b}");
             }
-            // Singular vectors may turn; the projection onto their span may not.
+            // Singular vectors may rotate; the projection onto their span is unique.
             let c = sparse.project(f.as_ref());
             let off = sparse.expand(c.as_ref()) - dense.expand(dense.project(f.as_ref()).as_ref());
             assert!(off.norm_max() < 1e-11, "{:e}", off.norm_max());

@@ -15,14 +15,14 @@ const DIRECTIONS: usize = 60;
 /// Training points at which gradients are averaged, at most.
 const POINTS: usize = 4000;
 
-/// Multiplications spent on one average, about: fewer points are used for larger problems.
+/// About how many multiplications one average may take: larger problems use fewer points.
 const WORK: usize = 150_000_000_000;
 
-/// Parts of the average that are summed on their own; fixed, so that the sum is the same bits on
+/// Parts of the average that are summed separately; fixed, so that the sum has the same bits on
 /// any number of threads.
 const PARTS: usize = 16;
 
-/// Samples that enter the kernel map whose gradients are averaged, at most: gradients need less
+/// Samples of the kernel map whose gradients are averaged, at most: gradients need less
 /// data than predictions, and the kernel matrix must fit.
 const SAMPLES: usize = 4000;
 
@@ -66,7 +66,7 @@ pub(super) fn reweight(
     }
     found.sort_by(|x, y| y.0.total_cmp(&x.0));
     let largest = found.first().map_or(0.0, |f| f.0).max(f64::MIN_POSITIVE);
-    // Directions that move nothing only cost time.
+    // Directions without effect only cost time.
     found.retain(|f| f.0 > 1e-14 * largest);
     let m = Mat::from_fn(found.len(), g.ncols(), |i, j| {
         (found[i].0 / largest).sqrt() * found[i].2[j]
@@ -76,7 +76,7 @@ pub(super) fn reweight(
     Ok(features.reweighted(m.as_ref(), mirrors, coefficients))
 }
 
-/// The targets along the principal axes in which they move most.
+/// The targets along the principal axes in which they vary most.
 fn leading_directions(centred: MatRef<'_, f64>) -> Result<Mat<f64>> {
     if centred.nrows() <= DIRECTIONS {
         return Ok(centred.to_owned());
@@ -109,7 +109,7 @@ fn outer_product(
                 let j = p * n / points;
                 let mut sum = vec![0.0; d];
                 for i in 0..n {
-                    // Distances stand in the lower half.
+                    // Distances are in the lower half.
                     let d2 = distances_squared[(i.max(j), i.min(j))];
                     let w = inverse * pass.kernel.slope(d2 * inverse);
                     let to = weighted.col_mut(i).iter_mut();

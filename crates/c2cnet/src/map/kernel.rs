@@ -1,8 +1,8 @@
 //! Relevance-weighted kernel regression in closed form.
 //!
 //! 1. Fit the linear map; $z = V^\top W_\delta(a - \bar a)$, where $W_\delta$ is the linear map with a
-//!    small multiple of the identity below it and $V$ are the principal axes of its training
-//!    predictions: input directions weighed by their effect on the output, none dropped.
+//!    small multiple of the identity stacked below it and $V$ are the principal axes of its training
+//!    predictions: input directions weighted by their effect on the output, none dropped.
 //! 2. Rescale each $z_i$ by $\mathrm{std}(z_i)^{p-1}$ and all by one factor, so that the mean
 //!    training norm is 1.
 //! 3. Kernel ridge regression from $z$ to the centred coordinates, $\alpha = (K+\nu I)^{-1}C^\top$.
@@ -26,7 +26,7 @@ pub struct KernelSettings {
     pub exponent: f64,
     /// One kernel regression each; all but the last only re-weight.
     pub passes: Vec<PassSettings>,
-    /// More training samples than this are represented by so many centres (Nystrom).
+    /// The number of centres if there are more training samples (Nystrom).
     pub max_centres: usize,
 }
 
@@ -53,26 +53,26 @@ pub struct KernelMap {
     settings: KernelSettings,
 }
 
-/// Input coordinates weighed by their effect on the output, $z = L(a - \bar a)$.
+/// Input coordinates weighted by their effect on the output, $z = L(a - \bar a)$.
 #[derive(Debug, Clone)]
 pub struct Features {
     transform: Mat<f64>,
     input_mean: Vec<f64>,
-    /// What reflections do to each feature, as far as the training samples come with their images.
+    /// How reflections act on each feature, if the training samples come with their images.
     pub(super) mirrors: Mirrors,
 }
 
-/// The smallest weight of an input direction, as a part of the largest. The linear map of a
-/// nonlinear operator is a noisy guide: a direction it drops could never come back, so all are
-/// kept at this weight at least and the re-weighting decides. On 1D Darcy this lowers the
-/// validation error by a quarter (0 to 1e-2 were tried, 1e-4 to 1e-2 are alike).
+/// The smallest weight of an input direction, as a fraction of the largest. The linear map of a
+/// nonlinear operator is a noisy guide: a direction it drops could never return, so all keep
+/// at least this weight and the re-weighting decides. On 1D Darcy this lowers the
+/// validation error by a quarter (0 to 1e-2 were tried, 1e-4 to 1e-2 give similar errors).
 const WEIGHT_FLOOR: f64 = 1e-3;
 
 /// The principal axes of step 1, from which features of any exponent follow.
 pub(super) struct Relevance {
-    /// One row an axis: $V^\top W_\delta$.
+    /// One row per axis: $V^\top W_\delta$.
     axes: Mat<f64>,
-    /// How much the training predictions move along each, relative to the first.
+    /// How much the training predictions vary along each, relative to the first.
     deviations: Vec<f64>,
     input_mean: Vec<f64>,
     mirrors: Mirrors,
@@ -90,12 +90,12 @@ impl Relevance {
             .collect::<Result<Vec<_>>>()?;
         let largest = |of: fn(&Effects) -> f64| parts.iter().map(of).fold(0.0, f64::max);
         let (spread, effect) = (largest(|p| p.spread), largest(|p| p.effect));
-        // Predictions that move by no more than rounding of their mean do not move.
+        // Predictions that vary by no more than the rounding of their mean are constant.
         let mean: f64 = linear.output_mean.iter().map(|v| v * v).sum();
         let rounding = 1e-13 * (mean * coefficients.ncols() as f64).sqrt();
         if effect <= rounding || spread == 0.0 {
             return Err(Error::Numerical(
-                "the linear map predicts the same output for every input; a kernel map has nothing to weigh \
+                "the linear map predicts the same output for every input; a kernel map has nothing to weight \
                  (are the outputs constant, or do inputs and outputs belong together?)"
                     .into(),
             ));
@@ -152,15 +152,15 @@ impl Relevance {
     }
 }
 
-/// What some of the inputs do to the predictions of a linear map.
+/// The effect of some of the inputs on the predictions of a linear map.
 struct Effects {
     /// The inputs in few columns, $PS$, with their singular values and axes.
     axes: Mat<f64>,
-    /// The columns of the linear map that take them.
+    /// The columns of the linear map that act on them.
     weights: Mat<f64>,
-    /// How far the inputs move at most ...
+    /// The largest deviation of the inputs ...
     spread: f64,
-    /// ... and the predictions with them.
+    /// ... and of the predictions.
     effect: f64,
 }
 
@@ -186,7 +186,7 @@ impl Effects {
 }
 
 impl Features {
-    /// $z \leftarrow Mz$, then mean norm 1 again; reflections do `mirrors` to the new features.
+    /// $z \leftarrow Mz$, then rescaled to mean norm 1; reflections act on the new features as `mirrors` says.
     pub(super) fn reweighted(
         &self,
         m: MatRef<'_, f64>,
@@ -202,7 +202,7 @@ impl Features {
         features
     }
 
-    /// How many reflections the samples come with.
+    /// The number of reflections that the samples come with.
     pub fn reflections(&self) -> usize {
         self.mirrors.reflections()
     }
@@ -228,7 +228,7 @@ impl Features {
     }
 }
 
-/// $(K + \nu I)^{-1}C$ for `c` with one row a sample; `None` if $K + \nu I$ does not factor.
+/// $(K + \nu I)^{-1}C$ for `c` with one row per sample; `None` if $K + \nu I$ does not factor.
 pub(super) fn solve(mut k: Mat<f64>, nugget: f64, c: MatRef<'_, f64>) -> Option<Mat<f64>> {
     for i in 0..k.nrows() {
         k[(i, i)] += nugget;
@@ -242,7 +242,7 @@ pub(super) fn solve(mut k: Mat<f64>, nugget: f64, c: MatRef<'_, f64>) -> Option<
 }
 
 impl KernelMap {
-    /// Fits the map in settled features with settled parameters.
+    /// Fits the map in given features with given parameters.
     ///
     /// # Errors
     /// If the kernel matrix does not factor: the nugget is too small for the length.
@@ -336,7 +336,7 @@ impl CoefficientMap for KernelMap {
     fn predict(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
         let pass = self.last_pass();
         let mut out = Mat::zeros(self.outputs(), coefficients.ncols());
-        // In chunks: the kernel matrix between all samples and all centres need not exist at once.
+        // In chunks: the kernel matrix between all samples and all centres is never formed at once.
         let width = 1024;
         for start in (0..coefficients.ncols()).step_by(width) {
             let take = width.min(coefficients.ncols() - start);

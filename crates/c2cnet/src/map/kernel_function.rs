@@ -5,7 +5,7 @@ use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
 
-/// A kernel as a function of the squared distance over the squared length.
+/// A kernel as a function of the squared distance divided by the squared length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelFunction {
@@ -44,8 +44,8 @@ impl KernelFunction {
 
 /// Squared distances between the columns of `a` and of `b`.
 ///
-/// By the Gram matrix: points have norm about one, so a squared distance is off by a few units of
-/// rounding, and a kernel of length at least one by no more than its own rounding.
+/// By the Gram matrix: points have norm about one, so the error of a squared distance is a few units of
+/// rounding, and that of a kernel of length at least one no more than its own rounding.
 pub fn squared_distances(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let (na, nb) = (
         linalg::column_norms_squared(a),
@@ -75,7 +75,7 @@ pub fn squared_distances_within(a: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
-/// The kernel in place of squared distances.
+/// Replaces squared distances by kernel values.
 pub fn to_kernel(distances_squared: &mut Mat<f64>, kernel: KernelFunction, length: f64) {
     let inverse = 1.0 / (length * length);
     each_column(distances_squared.as_mut(), |_, column| {

@@ -13,10 +13,10 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Which training samples fit and which judge, in a seeded order.
+/// Which training samples are fitted and which are held out, in a seeded order.
 #[derive(Debug, Clone)]
 pub struct Split {
-    /// Those that fit.
+    /// Those that are fitted.
     pub train: Vec<usize>,
     /// Those that are held out.
     pub validation: Vec<usize>,
@@ -29,16 +29,16 @@ pub struct KernelChoice {
     pub features: Features,
     /// The parameters.
     pub settings: KernelSettings,
-    /// How the choice went.
+    /// How the choice was made.
     pub report: KernelReport,
 }
 
-/// How the choice went.
+/// How the choice was made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KernelReport {
     /// The validation error of the choice.
     pub validation_rl2e: f64,
-    /// How many samples the choice was made with: fitted and held out.
+    /// The number of samples fitted and held out for the choice.
     pub samples: (usize, usize),
     /// The passes tried, in order; the choice is the best of them.
     pub passes: Vec<PassReport>,
@@ -59,27 +59,27 @@ pub struct PassReport {
 /// Samples with which parameters are chosen, at most; the final fit uses all.
 const SEARCH_SAMPLES: usize = 3000;
 
-/// Samples that sort out kernels and exponents before all of the above have their say, a fifth of
-/// them held out. Twice as many or fewer go straight to the full comparison.
+/// Samples for a first selection of kernels and exponents before the full comparison, a fifth of
+/// them held out. With at most twice as many samples there is only the full comparison.
 const COARSE_SAMPLES: usize = 800;
 
-/// What does this much worse than the best on the coarse samples is out, ...
+/// Candidates this much worse than the best on the coarse samples are dropped, ...
 const NEAR: f64 = 1.25;
 
-/// ... and so is what comes after the first few.
+/// ... and so are all after this many.
 const FINALISTS: usize = 3;
 
-/// A step along the grid must lower the error by this factor: the valley is flat.
+/// A step along the grid must lower the error by this factor: the minimum is flat.
 const PROGRESS: f64 = 0.999;
 
-/// Exponents of two and of ten between which length and nugget are chosen.
+/// The ranges of length, as powers of two, and nugget, as powers of ten.
 const LENGTHS: std::ops::RangeInclusive<i32> = 0..=9;
 const NUGGETS: std::ops::RangeInclusive<i32> = -13..=-2;
 
 /// Chooses the settings of a kernel map on the training part of the `split` by the error on the held-out part.
 ///
 /// `linear` is the linear map fitted to the training part. Features are learned on it alone, so that
-/// the held-out error is honest.
+/// the held-out error is unbiased.
 ///
 /// # Errors
 /// If the settings are out of range, nothing factors, or the observer asks to stop.
@@ -107,14 +107,14 @@ pub fn search(
         .iter()
         .map(|&exponent| relevance.features(fine.a.as_ref(), exponent))
         .collect();
-    let judge = Judge {
+    let comparison = Comparison {
         fine,
         coarse,
         spec,
         observer,
     };
-    let fine = &judge.fine;
-    let Some((best, settings, error)) = judge.settle(&of_exponent, None)? else {
+    let fine = &comparison.fine;
+    let Some((best, settings, error)) = comparison.best_of(&of_exponent, None)? else {
         return Err(Error::Numerical(
             "no kernel matrix was positive definite; give a larger nugget".into(),
         ));
@@ -128,10 +128,10 @@ pub fn search(
     }];
     let mut chosen = (0, features.clone());
     for _ in 0..spec.passes {
-        let last = passes.last().expect("pass 0 is there").settings;
+        let last = passes.last().expect("pass 0 exists").settings;
         features = agop::reweight(&features, fine.a.as_ref(), fine.c.as_ref(), last, seed)?;
         let only = std::slice::from_ref(&features);
-        let Some((_, settings, error)) = judge.settle(only, Some(last))? else {
+        let Some((_, settings, error)) = comparison.best_of(only, Some(last))? else {
             break;
         };
         passes.push(PassReport {
@@ -142,7 +142,7 @@ pub fn search(
         if error < passes[chosen.0].validation_rl2e {
             chosen = (passes.len() - 1, features.clone());
         }
-        // A pass that does not help is seldom followed by one that does.
+        // A pass that does not help is rarely followed by one that does.
         if error >= passes[passes.len() - 2].validation_rl2e {
             break;
         }
@@ -209,7 +209,7 @@ impl KernelSettings {
     }
 }
 
-/// Samples that fit and samples that judge.
+/// Samples that are fitted and samples that are held out.
 struct Fold<'a> {
     a: Mat<f64>,
     /// Centred targets.
@@ -229,7 +229,7 @@ impl<'a> Fold<'a> {
         samples: usize,
     ) -> Self {
         let Split { train, validation } = split;
-        // Both lists come shuffled or strided by the caller, so a prefix is a fair choice.
+        // The caller shuffles or strides both lists, so a prefix is a fair choice.
         let train = &train[..train.len().min(samples * 4 / 5)];
         let held = &validation[..validation.len().min(samples / 5)];
         let mut c = linalg::select_columns(targets.coordinates.as_ref(), train);
@@ -245,7 +245,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// How many fit and how many judge.
+    /// The number of samples fitted and held out.
     fn samples(&self) -> (usize, usize) {
         (self.a.ncols(), self.held.len())
     }
@@ -270,19 +270,19 @@ impl<'a> Fold<'a> {
     }
 }
 
-/// What judges features, kernels and parameters.
-struct Judge<'a> {
+/// Compares features, kernels and parameters.
+struct Comparison<'a> {
     fine: Fold<'a>,
     coarse: Option<Fold<'a>>,
     spec: &'a KernelSpec,
     observer: &'a dyn Observer,
 }
 
-impl Judge<'_> {
+impl Comparison<'_> {
     /// The best of several features and kernels: which features, the parameters and the error.
     ///
-    /// The coarse samples sort them out and find parameters to start from; the fine ones decide.
-    fn settle(
+    /// The coarse samples select candidates and starting parameters; the fine ones decide.
+    fn best_of(
         &self,
         features: &[Features],
         start: Option<PassSettings>,
@@ -312,7 +312,7 @@ impl Judge<'_> {
         }
         let mut best: Option<(usize, PassSettings, f64)> = None;
         for (f, kernel, start) in starts {
-            // Exponents in turn are alike: the next starts where the best one ended.
+            // Neighbouring exponents have similar optima: the next starts where the best one ended.
             let start = start.or(best.map(|b| b.1).filter(|s| s.kernel == kernel));
             if let Some((settings, error)) =
                 self.descend(&features[f], &self.fine, kernel, start)?
@@ -324,7 +324,7 @@ impl Judge<'_> {
         Ok(best)
     }
 
-    /// Walks the grid of length and nugget downhill from `start`, one step at a time, until no
+    /// Descends on the grid of length and nugget from `start`, one step at a time, until no
     /// neighbour is better.
     fn descend(
         &self,

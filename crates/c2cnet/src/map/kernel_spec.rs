@@ -52,7 +52,7 @@ impl KernelSpec {
     /// Checks the ranges of the table.
     ///
     /// # Errors
-    /// Naming the setting and its value.
+    /// Names the setting and its value.
     pub fn check(&self) -> Result<()> {
         let positive = |name: &str, value: Option<f64>| match value {
             Some(v) if !(v.is_finite() && v > 0.0) => Err(Error::Config(format!(

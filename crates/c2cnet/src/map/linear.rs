@@ -20,10 +20,10 @@ pub struct LinearMap {
     pub(super) mirrors: Mirrors,
 }
 
-/// Samples whose leave-one-out errors choose the strength, at most; the fit itself uses all.
-const JUDGES: usize = 4000;
+/// Samples whose leave-one-out errors choose the strength, at most; the fit itself uses all samples.
+const LOO_SAMPLES: usize = 4000;
 
-/// Strengths tried, as parts of the largest squared singular value of the centred coefficients.
+/// Strengths tried, as fractions of the largest squared singular value of the centred coefficients.
 fn strengths() -> impl Iterator<Item = f64> {
     (0..=16).map(|k| 10f64.powi(-k))
 }
@@ -41,7 +41,7 @@ impl LinearMap {
         Self::fit_mirrored(coefficients, targets, Mirrors::none(coefficients.nrows()))
     }
 
-    /// The same for samples that come with all their images under `mirrors`, in less time.
+    /// As [`LinearMap::fit`], faster, for samples that come with all their images under `mirrors`.
     ///
     /// # Errors
     /// As [`LinearMap::fit`].
@@ -53,7 +53,7 @@ impl LinearMap {
         let samples = coefficients.ncols();
         if samples < 2 {
             return Err(Error::Data(format!(
-                "a map cannot be fitted to {samples} sample; give at least 2 (and many more for a useful one)"
+                "a map cannot be fitted to {samples} samples; give at least 2 (and many more for a useful one)"
             )));
         }
         let input_mean = linalg::column_mean(coefficients);
@@ -72,12 +72,14 @@ impl LinearMap {
         let (s, z) = (&svd.s[..rank], svd.v.as_ref().subcols(0, rank));
         let cz = linalg::mul(c.as_ref(), z);
 
-        let judges: Vec<usize> = (0..samples).step_by(samples.div_ceil(JUDGES)).collect();
-        let z_judges = linalg::select_rows(z, &judges);
+        let chosen: Vec<usize> = (0..samples)
+            .step_by(samples.div_ceil(LOO_SAMPLES))
+            .collect();
+        let z_chosen = linalg::select_rows(z, &chosen);
         let mut best = (f64::INFINITY, 1.0);
         for strength in strengths() {
             let tau = strength * largest * largest;
-            let error = loo_error(&cz, z_judges.as_ref(), &judges, s, tau, c.as_ref(), targets);
+            let error = loo_error(&cz, z_chosen.as_ref(), &chosen, s, tau, c.as_ref(), targets);
             if error < best.0 {
                 best = (error, strength);
             }
@@ -130,11 +132,11 @@ impl LinearMap {
     }
 }
 
-/// The mean leave-one-out error of the samples `judges`, whose rows of $Z$ are `z`.
+/// The mean leave-one-out error of the samples `chosen`, whose rows of $Z$ are `z`.
 fn loo_error(
     cz: &Mat<f64>,
     z: MatRef<'_, f64>,
-    judges: &[usize],
+    chosen: &[usize],
     s: &[f64],
     tau: f64,
     c: MatRef<'_, f64>,
@@ -147,7 +149,7 @@ fn loo_error(
         filtered.col_mut(j).iter_mut().for_each(|v| *v *= h);
     }
     let fitted = linalg::mul(filtered.as_ref(), z.transpose());
-    let errors: Vec<f64> = judges
+    let errors: Vec<f64> = chosen
         .iter()
         .enumerate()
         .map(|(row, &k)| {
@@ -157,7 +159,7 @@ fn loo_error(
                     .enumerate()
                     .map(|(j, h)| h * z[(row, j)] * z[(row, j)])
                     .sum::<f64>();
-            // A sample that the fit reproduces whatever the others say has no error of its own.
+            // A sample that the fit always reproduces has no leave-one-out error.
             let left = 1.0 - leverage;
             if left < 1e-8 {
                 return f64::INFINITY;

@@ -1,10 +1,10 @@
 //! Reflections of the samples that only change the sign of coefficients.
 //!
-//! Fourier and polynomial coefficients are even or odd under a reflection of the domain: its image
-//! of a sample is the same coefficients with some signs turned. Where training samples come with
+//! Fourier and polynomial coefficients are even or odd under a reflection of the domain: the image
+//! of a sample has the same coefficients with some signs flipped. Where training samples come with
 //! all their images, coefficients of different parity are uncorrelated, and a kernel matrix that
-//! respects the reflections falls apart into one small matrix for each parity. Both save most of
-//! the work, and change nothing but rounding.
+//! respects the reflections splits into one small matrix for each parity. Both save most of
+//! the work, and change results by rounding only.
 
 use super::PassSettings;
 use super::kernel::solve;
@@ -13,18 +13,18 @@ use crate::Result;
 use crate::linalg::{self, Svd};
 use faer::{Mat, MatRef};
 
-/// Which coefficients turn under which reflections, for samples that come as full orbits: of $N$
+/// Which coefficients change sign under which reflections, for samples that come as full orbits: of $N$
 /// columns under $R$ reflections, column $fN/R + k$ is the image under reflection $f$ of column $k$.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mirrors {
     /// $R$, a power of two: reflections commute and each is its own inverse.
     reflections: usize,
-    /// Of each coefficient: bit $b$ is set if reflection $2^b$ turns its sign.
+    /// Of each coefficient: bit $b$ is set if reflection $2^b$ flips its sign.
     parity: Vec<usize>,
 }
 
 impl Mirrors {
-    /// No reflection but the identity.
+    /// The identity only.
     pub fn none(coefficients: usize) -> Self {
         Mirrors {
             reflections: 1,
@@ -32,7 +32,7 @@ impl Mirrors {
         }
     }
 
-    /// So many reflections, and what they do to each coefficient.
+    /// `reflections` reflections, and the parity of each coefficient under them.
     ///
     /// # Panics
     /// If the number is not a power of two or a parity names a reflection beyond it.
@@ -44,12 +44,12 @@ impl Mirrors {
         }
     }
 
-    /// How many reflections, the identity among them.
+    /// The number of reflections, including the identity.
     pub fn reflections(&self) -> usize {
         self.reflections
     }
 
-    /// $\pm1$: what `reflection` does to coefficients of `parity`.
+    /// $\pm1$: the factor by which `reflection` multiplies coefficients of `parity`.
     pub fn sign(parity: usize, reflection: usize) -> f64 {
         if (parity & reflection).count_ones() % 2 == 1 {
             -1.0
@@ -58,7 +58,7 @@ impl Mirrors {
         }
     }
 
-    /// What `reflection` does to each coefficient.
+    /// The factor by which `reflection` multiplies each coefficient.
     pub fn signs(&self, reflection: usize) -> Vec<f64> {
         let sign = |&parity: &usize| Self::sign(parity, reflection);
         self.parity.iter().map(sign).collect()
@@ -75,7 +75,7 @@ impl Mirrors {
             .collect()
     }
 
-    /// The singular value decomposition of coefficients (one column a sample, in full orbits), from
+    /// The singular value decomposition of coefficients (one column per sample, in full orbits), from
     /// one of each parity.
     ///
     /// # Errors
@@ -105,10 +105,10 @@ impl Mirrors {
         Ok(Svd { u, s, v })
     }
 
-    /// $(K + \nu I)^{-1}C$ for the kernel matrix of features `z` (one column a sample, in full
-    /// orbits), with `c` one column a sample; `None` if it does not factor.
+    /// $(K + \nu I)^{-1}C$ for the kernel matrix of features `z` (one column per sample, in full
+    /// orbits), with `c` one column per sample; `None` if it does not factor.
     ///
-    /// The kernel between two images depends on the reflection between them alone,
+    /// The kernel between two images depends only on the reflection between them,
     /// $K_{fg} = k_{f\oplus g}$. The Walsh-Hadamard transform over reflections makes that block
     /// diagonal: $\hat K_\chi = \sum_f \chi(f)\,k_f$.
     pub(super) fn solve(
@@ -156,7 +156,7 @@ impl Mirrors {
     }
 }
 
-/// $M_f \leftarrow \sum_g (-1)^{|f \wedge g|} M_g$ for as many matrices as a power of two.
+/// $M_f \leftarrow \sum_g (-1)^{|f \wedge g|} M_g$ for a power-of-two number of matrices.
 fn walsh_hadamard(matrices: &mut [Mat<f64>]) {
     let half = matrices.len() / 2;
     if half == 0 {

@@ -1,6 +1,7 @@
 //! Coefficient maps: from input coefficients to orthonormal output coordinates.
 
 mod agop;
+pub mod conformance;
 mod kernel;
 mod kernel_function;
 mod kernel_search;
@@ -22,24 +23,26 @@ use crate::Result;
 use crate::model_file::Archive;
 use faer::{Mat, MatRef};
 
-/// A fitted map from coefficients (one column a sample) to coordinates.
+/// A fitted map from coefficients (one column per sample) to coordinates.
+///
+/// A new kind comes with a test that calls [`conformance::check`].
 pub trait CoefficientMap: Send + Sync + std::fmt::Debug {
     /// The kind's name in settings, model files and messages.
     fn kind(&self) -> &'static str;
 
-    /// Output coordinates of `coefficients`, one column a sample.
+    /// Output coordinates of `coefficients`, one column per sample.
     fn predict(&self, coefficients: MatRef<'_, f64>) -> Mat<f64>;
 
-    /// How many input coefficients it takes.
+    /// The number of input coefficients.
     fn inputs(&self) -> usize;
 
-    /// How many output coordinates it gives.
+    /// The number of output coordinates.
     fn outputs(&self) -> usize;
 
-    /// How many numbers were fitted.
+    /// The number of fitted parameters.
     fn parameters(&self) -> usize;
 
-    /// One line for people.
+    /// A description in one line.
     fn describe(&self) -> String;
 
     /// Puts arrays into `archive` under names that start with `name` and returns the rest, with the

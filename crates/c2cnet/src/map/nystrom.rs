@@ -20,10 +20,10 @@ use rand::seq::SliceRandom;
 /// Keeps $K_{MM}$ positive definite to rounding.
 const JITTER: f64 = 1e-12;
 
-/// Samples whose features exist at once.
+/// Samples whose features are held at the same time.
 const BLOCK: usize = 2048;
 
-/// Centres (a seeded choice of samples) and weights $\beta^\top$, outputs by centres.
+/// Centres (a seeded random choice of samples) and weights $\beta^\top$, outputs by centres.
 pub(super) fn fit(
     z: MatRef<'_, f64>,
     c: MatRef<'_, f64>,

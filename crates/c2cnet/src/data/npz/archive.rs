@@ -7,7 +7,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
-/// An open `.npz` file; arrays are read one at a time, when they are asked for.
+/// An open `.npz` file; arrays are read one at a time, on request.
 pub(in crate::data) struct NpzFile {
     pub path: PathBuf,
     /// The keys in the order of the file, without `.npy`.
@@ -34,7 +34,7 @@ impl NpzFile {
         if archive.has_duplicate_names() {
             return Err(Error::format(
                 path,
-                format!("holds a key twice; the keys are {}", keys.join(", ")),
+                format!("has duplicate keys; the keys are {}", keys.join(", ")),
             ));
         }
         Ok(NpzFile {
@@ -62,7 +62,7 @@ impl NpzFile {
         read.map(Some).map_err(|reason| self.bad(key, reason))
     }
 
-    /// Shape and floats of the array `key`; it must be there and hold something.
+    /// Shape and floats of the array `key`; it must exist and not be empty.
     pub fn floats(&mut self, key: &str) -> Result<(Vec<usize>, Vec<f64>)> {
         let Some(array) = self.array(key)? else {
             return Err(self.bad(key, "is missing"));
@@ -118,7 +118,7 @@ impl NpzFile {
         )
     }
 
-    /// Puts the file and the key into an error about values that came from there.
+    /// Adds the file and the key to an error about values read from it.
     pub fn locate(&self, key: &str, error: Error) -> Error {
         let place = format!("{}: `{key}`", self.path.display());
         match error {
@@ -139,7 +139,7 @@ impl NpzFile {
     }
 }
 
-/// What the first bytes of a file that is no archive tell.
+/// What the first bytes of a file that is not an archive say about it.
 fn not_an_archive(start: &[u8], error: &zip::result::ZipError) -> String {
     if start.starts_with(b"PK") {
         format!("a damaged or truncated npz file ({error}); copy or write it again")

@@ -3,7 +3,7 @@
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
 use std::io::Read;
 
-/// Values in C order, the last axis running fastest.
+/// Values in C order: the last axis varies fastest.
 #[derive(Debug)]
 pub(in crate::data) struct Array {
     pub shape: Vec<usize>,
@@ -22,7 +22,7 @@ impl Array {
     pub fn read(reader: &mut dyn Read) -> Result<Array, String> {
         let header = read_header(reader)?;
         let DType::Plain(dtype) = header.dtype() else {
-            return Err("holds structured records; save each column as an array of its own".into());
+            return Err("holds structured records; save each column as a separate array".into());
         };
         let shape: Vec<usize> = header.shape().iter().map(|&s| s as usize).collect();
         let count = shape.iter().product();
@@ -55,7 +55,7 @@ impl Array {
                 ));
             }
         };
-        // Also lets a zip entry check its checksum, which it does at its end.
+        // Reading to the end also makes a zip entry verify its checksum.
         match reader.read(&mut [0]) {
             Ok(0) => Ok(Array { shape, values }),
             Ok(_) => Err(format!(
@@ -98,7 +98,7 @@ pub(super) fn shown(shape: &[usize]) -> String {
     }
 }
 
-/// The header, after checks that the parser itself does not make.
+/// The header, after checks that the parser itself omits.
 fn read_header(reader: &mut dyn Read) -> Result<NpyHeader, String> {
     let damaged = |e: &dyn std::fmt::Display| format!("is not a NumPy array or is damaged ({e})");
     let mut bytes = vec![0; 8];
@@ -122,7 +122,7 @@ fn read_header(reader: &mut dyn Read) -> Result<NpyHeader, String> {
     // array has one dict, one tuple and, if it fits any memory, fewer than 18 digits of shape.
     let text = String::from_utf8_lossy(&bytes[start..]);
     if text.contains('[') {
-        return Err("holds structured records; save each column as an array of its own".into());
+        return Err("holds structured records; save each column as a separate array".into());
     }
     let shape = text.split_once('(').map_or("", |(_, rest)| rest);
     let digits = shape.chars().filter(char::is_ascii_digit).count();
@@ -151,7 +151,7 @@ fn integers(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<
         (_, 1) => numbers(reader, dtype, count, |b| u8::from_le_bytes(b).into()),
         (_, 2) => numbers(reader, dtype, count, |b| u16::from_le_bytes(b).into()),
         (_, 4) => numbers(reader, dtype, count, |b| u32::from_le_bytes(b).into()),
-        // No array is that long: what is too large for i64 is out of any range it is checked against.
+        // No array is that long: what exceeds i64 is outside any range it is checked against.
         (_, 8) => numbers(reader, dtype, count, |b| {
             i64::try_from(u64::from_le_bytes(b)).unwrap_or(i64::MAX)
         }),
@@ -231,7 +231,7 @@ fn cut_short(done: usize, count: usize) -> String {
     format!("is cut short: it ends soon after entry {done} of {count}")
 }
 
-/// Reorders values stored with the first axis running fastest.
+/// Reorders values stored with the first axis varying fastest.
 fn c_order<T: Clone>(order: Order, shape: &[usize], values: Vec<T>) -> Vec<T> {
     if order == Order::C || shape.len() < 2 || values.is_empty() {
         return values;
@@ -245,7 +245,7 @@ fn c_order<T: Clone>(order: Order, shape: &[usize], values: Vec<T>) -> Vec<T> {
     let mut out = Vec::with_capacity(values.len());
     loop {
         out.push(values[offset].clone());
-        // Count up, the last axis first.
+        // Increment the indices, last axis first.
         let mut axis = shape.len();
         loop {
             if axis == 0 {

@@ -8,10 +8,10 @@ use faer::{Mat, MatRef};
 use serde_json::Value;
 use std::path::Path;
 
-/// Keys that may carry a field's name.
-const OF_FIELDS: [&str; 6] = ["x", "f", "y", "u", "x_count", "y_count"];
-/// Keys that may not.
-const OF_THE_FILE: [&str; 4] = ["n_train", "split", "triangles", "meta"];
+/// Keys that may be followed by a field's name.
+const FIELD_KEYS: [&str; 6] = ["x", "f", "y", "u", "x_count", "y_count"];
+/// Keys that belong to the whole file.
+const FILE_KEYS: [&str; 4] = ["n_train", "split", "triangles", "meta"];
 
 impl Dataset {
     /// Reads a data file; [`npz`](crate::data::npz) lists its keys.
@@ -55,23 +55,23 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
     for key in &npz.keys {
         let (stem, name) = split_key(key);
         let named = key.contains('.');
-        let known = (OF_FIELDS.contains(&stem) && !(named && name.is_empty()))
-            || (OF_THE_FILE.contains(&stem) && !named);
+        let known = (FIELD_KEYS.contains(&stem) && !(named && name.is_empty()))
+            || (FILE_KEYS.contains(&stem) && !named);
         if !known {
             return Err(Error::format(
                 &npz.path,
                 format!(
                     "unknown key `{key}`; known are {} (also as x.NAME and so on) and {}",
-                    OF_FIELDS.join(", "),
-                    OF_THE_FILE.join(", ")
+                    FIELD_KEYS.join(", "),
+                    FILE_KEYS.join(", ")
                 ),
             ));
         }
     }
-    // Only then, because a misspelt key of values leaves its points unused.
+    // After the check above, because a misspelt key of values leaves its points unused.
     for key in &npz.keys {
         let (stem, name) = split_key(key);
-        // Output points without output values are where to predict.
+        // Output points without output values say where to predict.
         let values = if stem.starts_with('x') { "f" } else { "u" };
         let may_miss = values == "u" && !npz.keys.iter().any(|k| split_key(k).0 == "u");
         if matches!(stem, "x" | "y" | "x_count" | "y_count") && !may_miss {
@@ -172,7 +172,7 @@ fn read_field(npz: &mut NpzFile, points: &str, values: &str, name: &str) -> Resu
     }
 }
 
-/// One $n \times N$ matrix a component from values in the order sample, point, component.
+/// One $n \times N$ matrix per component from values in the order sample, point, component.
 fn component_matrices(data: &[f64], samples: usize, n: usize, components: usize) -> Vec<Mat<f64>> {
     if components == 1 {
         return vec![MatRef::from_column_major_slice(data, n, samples).to_owned()];
@@ -245,7 +245,7 @@ fn checked_counts(
         Ok(count) if (1..=n).contains(&count) => Ok(count),
         _ => Err(npz.bad(
             key,
-            format!("is {count} for sample {k}; the arrays have room for 1 to {n} points a sample"),
+            format!("is {count} for sample {k}; the arrays hold 1 to {n} points per sample"),
         )),
     };
     counts.iter().enumerate().map(in_range).collect()
@@ -265,7 +265,7 @@ fn check_samples(
                 return Err(npz.bad(
                     &join_key(stem, name),
                     format!(
-                        "has {} samples and `{first}` has {samples}; both need as many",
+                        "has {} samples and `{first}` has {samples}; both need the same number",
                         field.samples()
                     ),
                 ));
@@ -323,7 +323,7 @@ fn read_split(npz: &mut NpzFile, samples: usize, meta: &mut Value) -> Result<Opt
         .ok_or_else(|| {
             npz.bad(
                 "split",
-                "holds integers, whose names must stand in `meta` as {\"split_names\": [\"train\", \"test\", ...]}",
+                "holds integers, whose names must be in `meta` as {\"split_names\": [\"train\", \"test\", ...]}",
             )
         })?;
     if meta.as_object().is_some_and(serde_json::Map::is_empty) {
@@ -373,7 +373,7 @@ fn read_triangles(
             }
         },
         None if npz.has("y") => npz.floats("y")?.0[0],
-        // Without output points there is nothing to compare with but sense.
+        // Without output points, all that can be checked is that no index is negative.
         None => i64::MAX as usize,
     };
     let corner = |t: usize, i: i64| match usize::try_from(i) {

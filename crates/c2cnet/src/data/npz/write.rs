@@ -8,10 +8,10 @@ use std::io::{self, Seek, Write};
 use std::path::Path;
 
 impl Dataset {
-    /// Writes a data file (see [`npz`](crate::data::npz)), all or nothing. The same data set gives
+    /// Writes a data file (see [`npz`](crate::data::npz)), atomically. The same data set gives
     /// the same bytes.
     ///
-    /// Samples of different lengths are padded with NaN, which a reader that overlooks the counts
+    /// Samples of different lengths are padded with NaN, which a reader that ignores the counts
     /// will notice. The names of a split go into `split_names` of `meta`.
     ///
     /// # Errors

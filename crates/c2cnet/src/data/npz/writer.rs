@@ -9,8 +9,8 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// Writes an `.npz` file, all or nothing: `write` puts the arrays, and the target is replaced
-/// only when it has put them all.
+/// Writes an `.npz` file atomically: `write` adds the arrays, and the target is replaced
+/// only once all of them are written.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) naming `path`; the target is untouched.
@@ -26,7 +26,7 @@ pub fn write_npz(
     })
 }
 
-/// Puts named arrays into an `.npz` archive, stored and dated 1980, so that the same arrays give
+/// Adds named arrays to an `.npz` archive, uncompressed and dated 1980, so that the same arrays give
 /// the same bytes.
 #[derive(Debug)]
 pub struct NpzWriter<W: Write + Seek>(ZipWriter<W>);
@@ -37,10 +37,10 @@ impl<W: Write + Seek> NpzWriter<W> {
         NpzWriter(ZipWriter::new(out))
     }
 
-    /// Puts an array of 8 byte floats; `values` run in C order.
+    /// Adds an array of 8-byte floats; `values` are in C order.
     ///
     /// # Errors
-    /// If there are not as many values as `shape` says, the name is taken, or writing fails.
+    /// If the number of values does not match `shape`, the name is taken, or writing fails.
     pub fn put_f64(
         &mut self,
         name: &str,
@@ -50,7 +50,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         self.put(name, shape, f64::default_dtype(), values)
     }
 
-    /// Puts an array of 8 byte integers; `values` run in C order.
+    /// Adds an array of 8-byte integers; `values` are in C order.
     ///
     /// # Errors
     /// As [`NpzWriter::put_f64`].
@@ -63,7 +63,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         self.put(name, shape, i64::default_dtype(), values)
     }
 
-    /// Puts one string, as `np.savez(name="text")` does.
+    /// Adds one string, as `np.savez(name="text")` does.
     ///
     /// # Errors
     /// As [`NpzWriter::put_f64`].
@@ -73,7 +73,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         self.put(name, &[], DType::new_scalar(dtype), [text.to_string()])
     }
 
-    /// Writes the directory of the archive and gives back what it was written to.
+    /// Writes the archive's directory and returns the underlying writer.
     ///
     /// # Errors
     /// If writing fails.
@@ -90,7 +90,7 @@ impl<W: Write + Seek> NpzWriter<W> {
     ) -> io::Result<()> {
         let width = dtype.num_bytes().unwrap_or(1) as u64;
         let axes: Vec<u64> = shape.iter().map(|&s| s as u64).collect();
-        // Room for the header; zip needs to know beforehand whether 32 bits hold the size.
+        // With space for the header; zip needs to know beforehand whether 32 bits hold the size.
         let large = width * axes.iter().product::<u64>() > u64::from(u32::MAX) - (1 << 16);
         let options = SimpleFileOptions::DEFAULT
             .compression_method(CompressionMethod::Stored)
@@ -98,7 +98,7 @@ impl<W: Write + Seek> NpzWriter<W> {
             .unix_permissions(0o644)
             .large_file(large);
         self.0.start_file(format!("{name}.npy"), options)?;
-        // Numbers arrive one by one; the archive likes them in bulk.
+        // Numbers arrive one by one; the archive is faster in bulk.
         let mut out = BufWriter::with_capacity(1 << 16, &mut self.0);
         let mut npy = npyz::WriteOptions::new()
             .dtype(dtype)

@@ -1,4 +1,4 @@
-//! Tests of the learnt prior.
+//! Tests of the learned prior.
 
 use super::*;
 use crate::basis::{Basis, Polynomial, PolynomialSpec};
@@ -55,7 +55,7 @@ fn error(a: &[f64], b: &[f64]) -> f64 {
     (off / b.iter().map(|b| b * b).sum::<f64>()).sqrt()
 }
 
-/// Five readings cannot tell eight coefficients; what other samples show of them can.
+/// Five readings do not determine eight coefficients; what other samples show of them does.
 #[test]
 fn few_readings_and_many_samples_give_the_coefficients() {
     let (samples, truth) = samples(400, 5);
@@ -66,7 +66,7 @@ fn few_readings_and_many_samples_give_the_coefficients() {
     assert!(mean < 0.05, "{mean}");
 }
 
-/// $Q^\top r$ and $R$ say as much as $r$ and $A$.
+/// $Q^\top r$ and $R$ carry the same information as $r$ and $A$.
 #[test]
 fn more_readings_than_functions_are_the_same_in_fewer_numbers() {
     let (samples, _) = samples(60, 20);
@@ -177,10 +177,20 @@ fn parameters_and_shared_points_are_refused() {
     let points = Points::linspace(0.0, 1.0, 30);
     let field = Field::shared(points, vec![Mat::identity(30, 5); 2]).unwrap();
     let error = FieldEncoder::fit(basis(), &prior, Transform::None, &field).unwrap_err();
-    assert!(error.to_string().contains("points of their own"), "{error}");
+    assert!(error.to_string().contains("their own points"), "{error}");
 }
 
-/// Samples that share their points are encoded together as one by one.
+#[test]
+fn the_prior_conforms() {
+    use super::super::{EncoderSpec, Method, conformance};
+    let spec = EncoderSpec {
+        method: Method::Prior,
+        ..EncoderSpec::default()
+    };
+    conformance::check(&basis(), &spec, &Points::linspace(0.0, 1.0, 30), 1e-3);
+}
+
+/// Samples that share their points get the same codes together as one by one.
 #[test]
 fn shared_points_later_are_encoded_alike() {
     let (samples, _) = samples(60, 6);

@@ -108,7 +108,7 @@ fn tanh<T: Scalar>(x: T) -> (T, T) {
 #[inline(always)]
 fn relu<T: Scalar>(x: T) -> (T, T) {
     let zero = T::from_f64(0.0);
-    // The order keeps what is not a number.
+    // This order keeps NaN.
     if x <= zero {
         (zero, zero)
     } else {

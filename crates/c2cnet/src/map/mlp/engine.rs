@@ -1,12 +1,12 @@
 //! Loss and gradient of a batch: samples are split into a fixed number of shards, whatever the
-//! number of threads, and added up in their order.
+//! number of threads, and their results are added in order.
 //!
 //! Raw coefficients $b = Wh + \beta$ are compared as $Rb = (RW)h + R\beta$. Where it costs less, $R$ is
-//! multiplied into the last layer once a step and the step runs on that network; the gradient of
+//! multiplied into the last layer once per step and the step runs on that network; the gradient of
 //! $[W\ \beta]$ is $R^\top$ times that of $R[W\ \beta]$. Same parameters, same iterates.
 
-use super::loss::{Loss, LossRoom, LossSum, PreparedLoss};
-use super::network::{Network, Room};
+use super::loss::{Loss, LossScratch, LossSum, PreparedLoss};
+use super::network::{Network, Scratch};
 use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
 use super::vector::{add_into, add_multiple, dot};
@@ -16,16 +16,16 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-/// A shard takes at most so many samples at once, to bound memory.
+/// A shard takes at most this many samples at once, to bound memory.
 const BLOCK: usize = 1024;
 
-/// Fewer samples than this are not worth a shard.
+/// Fewer samples than this do not justify a shard.
 const SMALLEST_SHARD: usize = 16;
 
 /// Loops over parameters are split into parts of this many.
 const CHUNK: usize = 1 << 12;
 
-/// Inputs with a row of ones below, and what is to come out.
+/// Inputs with a row of ones below, and their targets.
 #[derive(Debug)]
 pub(super) struct Samples<T> {
     pub(super) inputs: Mat<T>,
@@ -49,7 +49,7 @@ impl<T: Scalar> Samples<T> {
     }
 }
 
-/// Everything a step needs, allocated once.
+/// Everything that a step needs, allocated once.
 pub(super) struct Engine<'a, T> {
     /// The network whose outputs are compared: the given one, or the one with $R$ folded in.
     compared: Network,
@@ -63,8 +63,8 @@ pub(super) struct Engine<'a, T> {
 }
 
 struct Shard<T> {
-    room: Room<T>,
-    loss_room: LossRoom<T>,
+    scratch: Scratch<T>,
+    loss_scratch: LossScratch<T>,
     /// By the parameters of the compared network.
     gradient: Vec<T>,
     sum: LossSum,
@@ -91,7 +91,7 @@ impl<'a, T: Scalar> Engine<'a, T> {
     /// For batches of up to `largest` samples.
     ///
     /// # Errors
-    /// If the loss needs what the samples do not have.
+    /// If the loss needs data that the samples do not have.
     pub(super) fn new(
         network: &Network,
         samples: &'a Samples<T>,
@@ -115,8 +115,8 @@ impl<'a, T: Scalar> Engine<'a, T> {
         let block = largest.div_ceil(shards).clamp(SMALLEST_SHARD, BLOCK);
         let gather = largest < samples.len();
         let shard = || Shard {
-            room: Room::new(&compared, block, gather),
-            loss_room: loss.room(block),
+            scratch: Scratch::new(&compared, block, gather),
+            loss_scratch: loss.scratch(block),
             gradient: Vec::new(),
             sum: LossSum::default(),
         };
@@ -169,12 +169,12 @@ impl<'a, T: Scalar> Engine<'a, T> {
         &self.gradient
     }
 
-    /// Its Euclidean norm, added up in a fixed order.
+    /// Its Euclidean norm, summed in a fixed order.
     pub(super) fn gradient_norm(&self) -> f64 {
         self.squares.iter().sum::<f64>().sqrt()
     }
 
-    /// The mean loss, and how many shards took part.
+    /// The mean loss, and how many shards were used.
     fn pass(&mut self, parameters: &[T], batch: Batch<'_>, backward: bool) -> (LossSum, usize) {
         let parameters = match &mut self.fold {
             Some(fold) => fold.fold(&self.compared, parameters),
@@ -190,7 +190,7 @@ impl<'a, T: Scalar> Engine<'a, T> {
         let work = |(s, shard): (usize, &mut Shard<T>)| {
             let range = n * s / active..n * (s + 1) / active;
             shard.sum = LossSum::default();
-            let block = shard.room.outputs.ncols();
+            let block = shard.scratch.outputs.ncols();
             for start in range.clone().step_by(block) {
                 let columns = block.min(range.end - start);
                 let block = Block {
@@ -251,41 +251,41 @@ impl<T: Scalar> Shard<T> {
             of,
         } = block;
         let weight = 1.0 / of as f64;
-        let (room, loss_room) = (&mut self.room, &mut self.loss_room);
+        let (scratch, loss_scratch) = (&mut self.scratch, &mut self.loss_scratch);
         let inputs = match batch {
             Batch::All => Some(samples.inputs.as_ref().subcols(start, columns)),
             Batch::Some(indices) => {
                 for (j, &k) in indices[start..start + columns].iter().enumerate() {
-                    let column = room.activations[0].col_as_slice_mut(j);
+                    let column = scratch.activations[0].col_as_slice_mut(j);
                     column.copy_from_slice(samples.inputs.col_as_slice(k));
                 }
                 None
             }
         };
-        network.forward(parameters, room, inputs, columns, par);
+        network.forward(parameters, scratch, inputs, columns, par);
         self.sum += match batch {
             Batch::All => loss.gradient(
-                &mut room.outputs,
+                &mut scratch.outputs,
                 start..start + columns,
                 weight,
-                loss_room,
+                loss_scratch,
                 par,
             ),
             Batch::Some(indices) => {
                 let samples = indices[start..start + columns].iter().copied();
-                loss.gradient(&mut room.outputs, samples, weight, loss_room, par)
+                loss.gradient(&mut scratch.outputs, samples, weight, loss_scratch, par)
             }
         };
         if backward {
             let accum = if first { Accum::Replace } else { Accum::Add };
             let gradient = (&mut self.gradient[..], accum);
-            network.backward(parameters, room, inputs, columns, gradient, par);
+            network.backward(parameters, scratch, inputs, columns, gradient, par);
         }
     }
 }
 
 /// The sum of the shards' gradients into `total` (its old contents are lost), with the squared norms
-/// of its parts while they are in the cache.
+/// of its parts, computed while they are in the cache.
 fn add_up<T: Scalar>(shards: &mut [Shard<T>], total: &mut Vec<T>, norms: &mut Vec<f64>) {
     if let [only] = shards {
         std::mem::swap(total, &mut only.gradient);
@@ -312,7 +312,7 @@ fn squares<T: Scalar>(values: &[T], norms: &mut Vec<f64>) {
         .collect_into_vec(norms);
 }
 
-/// Multiplications with $R$ folded in against those without, for a batch of `n`.
+/// Whether multiplications with $R$ folded in are fewer than those without, for a batch of `n`.
 fn folding_pays<T>(network: &Network, r: &Mat<T>, n: usize) -> bool {
     let (rows, m) = r.shape();
     let h = network.widths()[network.layers() - 1] + 1;

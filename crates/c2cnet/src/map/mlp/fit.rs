@@ -17,41 +17,41 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// What a network is trained on.
+/// The data that a network is trained on.
 #[derive(Debug, Clone, Copy)]
 pub struct TrainingData<'a> {
-    /// Input coefficients, one column a sample.
+    /// Input coefficients, one column per sample.
     pub coefficients: MatRef<'a, f64>,
     /// Orthonormal output coordinates and what lies outside them.
     pub targets: &'a Targets,
-    /// How many values an output has: points times components.
+    /// The number of values of an output: points times components.
     pub count: usize,
     /// $R$ (coordinates by coefficients) with $c = Rb$; the recipe `paper` needs it.
     pub factor: Option<MatRef<'a, f64>>,
-    /// $Q$ (values by coordinates) and $u$ (one column a sample); the band loss needs them.
+    /// $Q$ (values by coordinates) and $u$ (one column per sample); the band loss needs them.
     pub field: Option<(MatRef<'a, f64>, MatRef<'a, f64>)>,
-    /// Samples with points of their own: their targets, by raw coefficients for the recipe
+    /// Samples with their own points: their targets, by raw coefficients for the recipe
     /// `paper` and by coordinates otherwise. The network is then trained on these, and
-    /// `targets` serves its output axes alone.
+    /// `targets` only gives its output axes.
     pub per_sample: Option<&'a [SampleTarget]>,
 }
 
-/// How training went.
+/// How training proceeded.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrainingReport {
     /// Widths of the network.
     pub widths: Vec<usize>,
-    /// How many parameters.
+    /// The number of parameters.
     pub parameters: usize,
-    /// What was done, settled.
+    /// The plan that was carried out.
     pub plan: Plan,
     /// The precision.
     pub precision: Precision,
-    /// Steps made.
+    /// Steps taken.
     pub steps: usize,
     /// Whether patience ended a stage.
     pub stopped_early: bool,
-    /// Seconds of this run; a resumed run counts its own.
+    /// Seconds of this run; a resumed run counts only its own.
     pub seconds: f64,
     /// Training samples and validation samples.
     pub samples: (usize, usize),
@@ -87,7 +87,7 @@ impl TrainingData<'_> {
         }
         if train.len() < 2 {
             return Err(Error::Data(format!(
-                "a network cannot be trained on {} sample; give at least 2 (and many more for a useful one)",
+                "a network cannot be trained on {} samples; give at least 2 (and many more for a useful one)",
                 train.len()
             )));
         }
@@ -99,10 +99,10 @@ impl TrainingData<'_> {
 }
 
 impl MlpMap {
-    /// Trains a map on the samples `train`; `validation` (none, or samples that are part of no
-    /// fit) is for early stopping and for the report.
+    /// Trains a map on the samples `train`; `validation` (none, or samples that take no part in
+    /// the fit) is for early stopping and for the report.
     ///
-    /// Where the observer has a checkpoint of the same run, training goes on from it to the same bits.
+    /// Where the observer has a checkpoint of the same run, training continues from it to the same bits.
     ///
     /// # Errors
     /// If settings or data cannot be used, training diverges, or the observer asks to stop
@@ -186,7 +186,7 @@ fn fit_with<T: Scalar>(
 
     let map = MlpMap {
         inputs: data.coefficients.nrows(),
-        outputs: head.coordinates_of(width).expect("made to fit"),
+        outputs: head.coordinates_of(width).expect("shapes that fit"),
         parameters: state.parameters.iter().map(|p| p.to_f64()).collect(),
         network,
         entry,
@@ -214,11 +214,11 @@ fn fit_with<T: Scalar>(
     Ok((map, report))
 }
 
-/// What stands around the network.
+/// The transforms before and after the network.
 struct Frames {
     entry: Entry,
     head: Head,
-    /// What is added to the network's part of the coordinates, one column a sample.
+    /// What is added to the network's contribution to the coordinates, one column per sample.
     offsets: Mat<f64>,
 }
 
@@ -261,7 +261,7 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
     })
 }
 
-/// Tells runs apart: settings, and the data to the last bit.
+/// Identifies a run: its settings, and the data to the last bit.
 fn mark(
     data: &TrainingData<'_>,
     train: &[usize],

@@ -1,4 +1,4 @@
-//! What stands before the network's inputs and behind its outputs.
+//! Transforms before the network's inputs and after its outputs.
 
 use crate::map::{CoefficientMap, LinearMap};
 use crate::model_file::Archive;
@@ -28,7 +28,7 @@ impl Principal {
             .iter()
             .take_while(|&&s| s > cut * largest && s > 0.0)
             .count();
-        // Columns that do not vary keep one axis, along which nothing happens.
+        // Constant columns keep one axis, along which nothing varies.
         let rank = rank.clamp(1, svd.s.len().max(1));
         let scale = largest / (a.ncols() as f64).sqrt();
         Ok(Principal {
@@ -76,12 +76,12 @@ pub(super) fn damaged() -> Error {
     Error::Data("the model's mlp map is damaged".into())
 }
 
-/// Behind the network's outputs.
+/// After the network's outputs.
 #[derive(Debug)]
 pub(super) enum Head {
     /// They are raw coefficients $b$, and the coordinates $Rb$ (or $b$ itself without $R$).
     Raw { factor: Option<Mat<f64>> },
-    /// They are principal coordinates, perhaps of what the linear map leaves.
+    /// They are principal coordinates, possibly of the residual of the linear map.
     Principal {
         frame: Principal,
         linear: Option<LinearMap>,

@@ -6,7 +6,7 @@
 //! * mean square: $q/n$;
 //! * band: $\sum_iW_i(\hat u_i-u_i)^2/\sum_iW_i$, $W_i = w_{\rm in}$ where $|u_i| \le \delta$, else
 //!   $w_{\rm out}$. As $\sum_iW_i(\hat u_i-u_i)^2 = w_{\rm out}q + (w_{\rm in} - w_{\rm out})\sum_{|u_i|\le\delta}(\hat u_i-u_i)^2$,
-//!   only the few points of the band are visited.
+//!   only the few points of the band need a visit.
 
 use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// | `epsilon` | 1e-12 | added to the norm (`relative`, `weighted`) | at least 0 |
 /// | `delta` | 0.05 | values up to it are in the band (`band`, `weighted`) | at least 0 |
 /// | `inside`, `outside` | 20, 1 | weights in the band and elsewhere | positive |
-/// | `alpha` | 0.8 | part of the band loss, the rest is relative (`weighted`) | 0 to 1 |
+/// | `alpha` | 0.8 | weight of the band loss, the rest is relative (`weighted`) | 0 to 1 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Loss {
@@ -105,7 +105,7 @@ impl Loss {
     /// Checks the ranges of the table.
     ///
     /// # Errors
-    /// Naming the setting.
+    /// Names the setting.
     pub fn check(&self) -> Result<()> {
         let p = self.parts();
         let fine = p.epsilon >= 0.0
@@ -174,11 +174,11 @@ impl Loss {
     }
 }
 
-/// A loss made ready for the samples of an objective.
+/// A loss prepared for the samples of an objective.
 pub(super) struct PreparedLoss<'a, T> {
     parts: Parts,
     objective: &'a Objective<T>,
-    /// The outputs are coordinates: there is no factor, or the last layer has it folded in.
+    /// The outputs are coordinates: there is no factor, or it is folded into the last layer.
     pub(super) direct: bool,
     band: Option<Band<T>>,
 }
@@ -192,9 +192,9 @@ struct Band<T> {
     longest: usize,
 }
 
-/// Room for the loss of a block of samples.
+/// Memory for the loss of a block of samples.
 #[derive(Debug)]
-pub(super) struct LossRoom<T> {
+pub(super) struct LossScratch<T> {
     /// $Rb$ and the gradient by it, where $R$ is not folded in.
     coordinates: Mat<T>,
     /// Errors at the points of a band.
@@ -203,14 +203,14 @@ pub(super) struct LossRoom<T> {
 
 impl<'a, T: Scalar> PreparedLoss<'a, T> {
     /// # Errors
-    /// If the loss weighs points and the objective has none.
+    /// If the loss weights points and the objective has none.
     pub(super) fn new(loss: &Loss, objective: &'a Objective<T>, folded: bool) -> Result<Self> {
         let parts = loss.parts();
         let band = match (&objective.field, parts.band > 0.0) {
             (_, false) => None,
             (None, true) => {
                 return Err(Error::Config(
-                    "mlp: the band loss weighs output points; it needs samples that share theirs"
+                    "mlp: the band loss weights output points; it needs samples that share their points"
                         .into(),
                 ));
             }
@@ -241,9 +241,9 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
         })
     }
 
-    pub(super) fn room(&self, columns: usize) -> LossRoom<T> {
+    pub(super) fn scratch(&self, columns: usize) -> LossScratch<T> {
         let rows = self.objective.targets.nrows();
-        LossRoom {
+        LossScratch {
             coordinates: Mat::zeros(rows, if self.direct { 0 } else { columns }),
             residuals: vec![T::default(); self.band.as_ref().map_or(0, |b| b.longest)],
         }
@@ -256,7 +256,7 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
         outputs: &mut Mat<T>,
         samples: impl ExactSizeIterator<Item = usize> + Clone,
         weight: f64,
-        room: &mut LossRoom<T>,
+        scratch: &mut LossScratch<T>,
         par: Par,
     ) -> LossSum {
         let columns = samples.len();
@@ -266,34 +266,34 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
             for (j, k) in samples.enumerate() {
                 let rows = self.objective.targets.nrows();
                 let column = &mut outputs.col_as_slice_mut(j)[..rows];
-                sum += self.column(k, column, weight, &mut room.residuals);
+                sum += self.column(k, column, weight, &mut scratch.residuals);
             }
             return sum;
         }
         match &self.objective.factor {
             Factor::None => unreachable!("outputs without a factor are direct"),
             Factor::Shared(r) => {
-                let c = room.coordinates.as_mut().subcols_mut(0, columns);
+                let c = scratch.coordinates.as_mut().subcols_mut(0, columns);
                 let b = outputs.as_ref().subcols(0, columns);
                 matmul(c, Accum::Replace, r, b, one, par);
                 for (j, k) in samples.enumerate() {
-                    let column = room.coordinates.col_as_slice_mut(j);
-                    sum += self.column(k, column, weight, &mut room.residuals);
+                    let column = scratch.coordinates.col_as_slice_mut(j);
+                    sum += self.column(k, column, weight, &mut scratch.residuals);
                 }
-                let c = room.coordinates.as_ref().subcols(0, columns);
+                let c = scratch.coordinates.as_ref().subcols(0, columns);
                 let b = outputs.as_mut().subcols_mut(0, columns);
                 matmul(b, Accum::Replace, r.transpose(), c, one, par);
             }
             Factor::PerSample(factors) => {
                 for (j, k) in samples.enumerate() {
                     let r = &factors[k];
-                    let column = &mut room.coordinates.col_as_slice_mut(j)[..r.nrows()];
+                    let column = &mut scratch.coordinates.col_as_slice_mut(j)[..r.nrows()];
                     let n = column.len();
                     let c = faer::MatMut::from_column_major_slice_mut(column, n, 1);
                     let b = outputs.as_ref().subcols(j, 1);
                     matmul(c, Accum::Replace, r, b, one, Par::Seq);
-                    let column = &mut room.coordinates.col_as_slice_mut(j)[..n];
-                    sum += self.column(k, column, weight, &mut room.residuals);
+                    let column = &mut scratch.coordinates.col_as_slice_mut(j)[..n];
+                    sum += self.column(k, column, weight, &mut scratch.residuals);
                     let c = MatRef::from_column_major_slice(column, n, 1);
                     let b = outputs.as_mut().subcols_mut(j, 1);
                     matmul(b, Accum::Replace, r.transpose(), c, one, Par::Seq);

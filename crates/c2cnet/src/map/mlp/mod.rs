@@ -1,7 +1,7 @@
 //! The neural coefficient map: a fully connected network trained on the error of the decoded field.
 //!
 //! * [`Network`] and [`Activation`]: the network, its parameters in one slice.
-//! * `objective` and [`Loss`]: the error at all output points from a few coordinates a sample, exactly.
+//! * `objective` and [`Loss`]: the error at all output points from a few coordinates per sample, exactly.
 //! * `engine`: loss and gradient of a batch in a fixed number of shards; $R$ folded into the last layer.
 //! * [`Optimiser`], [`Schedule`], `train`: steps, stages, early stopping, checkpoints.
 //! * `head`: raw coefficients (recipe `paper`) or principal coordinates (recipe `fast`).
@@ -41,13 +41,13 @@ use crate::model_file::Archive;
 use crate::{Result, linalg};
 use faer::{Mat, MatRef, Par};
 use head::{Entry, Head, damaged};
-use network::Room;
+use network::Scratch;
 
 /// A trained network between input coefficients and output coordinates.
 #[derive(Debug)]
 pub struct MlpMap {
     network: Network,
-    /// As trained; widened to `f64`, which loses nothing.
+    /// As trained; widened to `f64` without loss.
     parameters: Vec<f64>,
     entry: Entry,
     head: Head,
@@ -58,7 +58,7 @@ pub struct MlpMap {
 }
 
 /// Samples that are predicted together.
-const PREDICT_TOGETHER: usize = 128;
+const PREDICT_BATCH: usize = 128;
 
 impl MlpMap {
     /// The network.
@@ -71,9 +71,9 @@ impl MlpMap {
         &self.parameters
     }
 
-    /// The raw output coefficients $b$, if that is what the network gives (recipe `paper`).
+    /// The raw output coefficients $b$, if those are the network's outputs (recipe `paper`).
     ///
-    /// A decoder with an ill-conditioned basis should use these and not go back from $Rb$.
+    /// A decoder with an ill-conditioned basis should use these rather than recover them from $Rb$.
     pub fn raw_coefficients(&self, coefficients: MatRef<'_, f64>) -> Option<Mat<f64>> {
         match self.head {
             Head::Raw { .. } => Some(self.network_outputs(coefficients)),
@@ -85,25 +85,25 @@ impl MlpMap {
         let x = self.entry.apply(coefficients);
         let mut out = Mat::zeros(self.network.outputs(), x.ncols());
         if x.ncols() == 1 {
-            // One sample is matrix times vector: nothing to split.
+            // One sample is a matrix-vector product: nothing to split.
             let y = self
                 .network
                 .evaluate_one(&self.parameters, x.col_as_slice(0));
             out.col_as_slice_mut(0).copy_from_slice(&y);
             return out;
         }
-        let room = || Room::new(&self.network, PREDICT_TOGETHER, true);
-        let work = |room: &mut Room<f64>, start: usize, mut to: faer::MatMut<'_, f64>| {
+        let scratch = || Scratch::new(&self.network, PREDICT_BATCH, true);
+        let work = |scratch: &mut Scratch<f64>, start: usize, mut to: faer::MatMut<'_, f64>| {
             let columns = to.ncols();
             for j in 0..columns {
-                let column = room.activations[0].col_as_slice_mut(j);
+                let column = scratch.activations[0].col_as_slice_mut(j);
                 column[..x.nrows()].copy_from_slice(x.col_as_slice(start + j));
             }
             self.network
-                .forward(&self.parameters, room, None, columns, Par::Seq);
-            to.copy_from(room.outputs.as_ref().subcols(0, columns));
+                .forward(&self.parameters, scratch, None, columns, Par::Seq);
+            to.copy_from(scratch.outputs.as_ref().subcols(0, columns));
         };
-        linalg::par_column_chunks_with(out.as_mut(), PREDICT_TOGETHER, room, work);
+        linalg::par_column_chunks_with(out.as_mut(), PREDICT_BATCH, scratch, work);
         out
     }
 

@@ -3,7 +3,7 @@
 //! Layer $l$ maps $h \mapsto \sigma(Wh + \beta)$, the last one without $\sigma$. Its parameters are
 //! $W$ column by column and then $\beta$, which is the matrix $[W\ \beta]$ column by column. With a
 //! row of ones below $h$ the layer is the one product $[W\ \beta]\begin{bmatrix}h\\1\end{bmatrix}$,
-//! and so is the gradient of both.
+//! and so is the gradient by both.
 
 use super::activation::Activation;
 use super::scalar::Scalar;
@@ -14,7 +14,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand::{RngExt, SeedableRng};
 use std::ops::Range;
 
-/// The shape of a network; parameters live elsewhere, in one slice.
+/// The shape of a network; parameters are stored elsewhere, in one slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     widths: Vec<usize>,
@@ -45,17 +45,17 @@ impl Network {
         self.activation
     }
 
-    /// How many layers.
+    /// The number of layers.
     pub fn layers(&self) -> usize {
         self.widths.len() - 1
     }
 
-    /// How many inputs.
+    /// The number of inputs.
     pub fn inputs(&self) -> usize {
         self.widths[0]
     }
 
-    /// How many outputs.
+    /// The number of outputs.
     pub fn outputs(&self) -> usize {
         self.widths[self.layers()]
     }
@@ -75,7 +75,7 @@ impl Network {
     /// The same network with another number of outputs.
     pub(super) fn with_outputs(&self, outputs: usize) -> Network {
         let mut widths = self.widths.clone();
-        *widths.last_mut().expect("two widths at least") = outputs;
+        *widths.last_mut().expect("at least two widths") = outputs;
         Network {
             widths,
             activation: self.activation,
@@ -116,25 +116,25 @@ impl Network {
 
     /// Outputs for one sample: matrix times vector on the calling thread.
     pub(super) fn evaluate_one<T: Scalar>(&self, parameters: &[T], input: &[T]) -> Vec<T> {
-        let mut room = Room::new(self, 1, true);
-        room.activations[0].col_as_slice_mut(0)[..input.len()].copy_from_slice(input);
-        self.forward(parameters, &mut room, None, 1, Par::Seq);
-        room.outputs.col_as_slice(0).to_vec()
+        let mut scratch = Scratch::new(self, 1, true);
+        scratch.activations[0].col_as_slice_mut(0)[..input.len()].copy_from_slice(input);
+        self.forward(parameters, &mut scratch, None, 1, Par::Seq);
+        scratch.outputs.col_as_slice(0).to_vec()
     }
 
-    /// Outputs of the first `columns` samples into `room.outputs`. The samples are `inputs` (a row
-    /// of ones included) or, without, the columns already in `room.activations[0]`.
+    /// Outputs of the first `columns` samples into `scratch.outputs`. The samples are `inputs` (a row
+    /// of ones included) or, if `None`, the columns already in `scratch.activations[0]`.
     pub(super) fn forward<T: Scalar>(
         &self,
         parameters: &[T],
-        room: &mut Room<T>,
+        scratch: &mut Scratch<T>,
         inputs: Option<MatRef<'_, T>>,
         columns: usize,
         par: Par,
     ) {
         let one = T::from_f64(1.0);
         for layer in 0..self.layers() {
-            let (before, after) = room.activations.split_at_mut(layer + 1);
+            let (before, after) = scratch.activations.split_at_mut(layer + 1);
             let h = match inputs {
                 Some(inputs) if layer == 0 => inputs,
                 _ => before[layer].as_ref().subcols(0, columns),
@@ -142,9 +142,9 @@ impl Network {
             let weights = self.layer(parameters, layer);
             let last = layer + 1 == self.layers();
             let target = if last {
-                &mut room.outputs
+                &mut scratch.outputs
             } else {
-                &mut room.slopes[layer]
+                &mut scratch.slopes[layer]
             };
             let product = target.as_mut().subcols_mut(0, columns);
             matmul(product, Accum::Replace, weights, h, one, par);
@@ -155,11 +155,11 @@ impl Network {
     }
 
     /// The gradient of the parameters, replacing or added to `gradient`, from that of the outputs
-    /// in `room.outputs`, after [`Network::forward`] of the same samples; uses `room` up.
+    /// in `scratch.outputs`, after [`Network::forward`] of the same samples; overwrites `scratch`.
     pub(super) fn backward<T: Scalar>(
         &self,
         parameters: &[T],
-        room: &mut Room<T>,
+        scratch: &mut Scratch<T>,
         inputs: Option<MatRef<'_, T>>,
         columns: usize,
         (gradient, accum): (&mut [T], Accum),
@@ -167,12 +167,12 @@ impl Network {
     ) {
         let one = T::from_f64(1.0);
         for layer in (0..self.layers()).rev() {
-            // What the layer's output is blamed for stands where its values stood: they are no
+            // The gradient by the layer's outputs overwrites their values, which are no
             // longer needed once the next layer has its gradient.
-            let (before, after) = room.activations.split_at_mut(layer + 1);
-            let blame = match after.first() {
+            let (before, after) = scratch.activations.split_at_mut(layer + 1);
+            let output_gradient = match after.first() {
                 Some(values) => values.as_ref().subrows(0, self.widths[layer + 1]),
-                None => room.outputs.as_ref(),
+                None => scratch.outputs.as_ref(),
             }
             .subcols(0, columns);
             let h = match inputs {
@@ -180,7 +180,7 @@ impl Network {
                 _ => before[layer].as_ref().subcols(0, columns),
             };
             let into = self.layer_mut(gradient, layer);
-            matmul(into, accum, blame, h.transpose(), one, par);
+            matmul(into, accum, output_gradient, h.transpose(), one, par);
             if layer == 0 {
                 break;
             }
@@ -195,27 +195,27 @@ impl Network {
                 product,
                 Accum::Replace,
                 weights.transpose(),
-                blame,
+                output_gradient,
                 one,
                 par,
             );
-            multiply(values, &room.slopes[layer - 1], columns);
+            multiply(values, &scratch.slopes[layer - 1], columns);
         }
     }
 }
 
-/// Room for a forward and a backward pass over a block of samples.
+/// Memory for a forward and a backward pass over a block of samples.
 #[derive(Debug)]
-pub(super) struct Room<T> {
+pub(super) struct Scratch<T> {
     /// Inputs and values of hidden layers, each with a row of ones below.
     pub(super) activations: Vec<Mat<T>>,
-    /// What enters the activations of hidden layers, then their derivatives.
+    /// Arguments of the activations of hidden layers, then their derivatives.
     slopes: Vec<Mat<T>>,
     /// Outputs, then the gradient by them.
     pub(super) outputs: Mat<T>,
 }
 
-impl<T: Scalar> Room<T> {
+impl<T: Scalar> Scratch<T> {
     /// For blocks of up to `columns` samples; `gather` if inputs are copied here.
     pub(super) fn new(network: &Network, columns: usize, gather: bool) -> Self {
         let hidden = &network.widths[1..network.layers()];
@@ -229,7 +229,7 @@ impl<T: Scalar> Room<T> {
             if gather { columns } else { 0 },
         )];
         activations.extend(hidden.iter().map(|&w| with_ones(w, columns)));
-        Room {
+        Scratch {
             activations,
             slopes: hidden.iter().map(|&w| Mat::zeros(w, columns)).collect(),
             outputs: Mat::zeros(network.outputs(), columns),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     /// Every row of the paper's performance table that names one network, and its 1D Darcy. All
-    /// add up but one: for 2D Darcy it prints 492,864, and the network it prints has 495,608.
+    /// but one agree: for 2D Darcy it prints 492,864, and the network it prints has 495,608.
     #[test]
     fn parameter_counts_of_the_paper() {
         let rows: [(&[usize], usize); 11] = [
@@ -303,11 +303,17 @@ mod tests {
         let network = Network::new(vec![3, 7, 5, 2], Activation::Silu).unwrap();
         let parameters = network.initialise::<f64>(1);
         let one = network.evaluate_one(&parameters, &[0.3, -1.0, 2.0]);
-        let mut room = Room::new(&network, 4, false);
+        let mut scratch = Scratch::new(&network, 4, false);
         let inputs = Mat::from_fn(4, 4, |i, _| [0.3, -1.0, 2.0, 1.0][i]);
-        network.forward(&parameters, &mut room, Some(inputs.as_ref()), 4, Par::Seq);
+        network.forward(
+            &parameters,
+            &mut scratch,
+            Some(inputs.as_ref()),
+            4,
+            Par::Seq,
+        );
         for j in 0..4 {
-            for (a, b) in one.iter().zip(room.outputs.col_as_slice(j)) {
+            for (a, b) in one.iter().zip(scratch.outputs.col_as_slice(j)) {
                 assert!((a - b).abs() < 1e-15);
             }
         }

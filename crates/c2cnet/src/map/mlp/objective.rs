@@ -1,8 +1,8 @@
-//! What training compares: predicted with true coordinates, and what no coordinates can change.
+//! What training compares: predicted with true coordinates, and the error that no coordinates can change.
 //!
 //! With $\Psi = QR$ the error at all output points is
 //! $$\|\Psi b - u\|^2 = \|Rb - Q^\top u\|^2 + \|u - QQ^\top u\|^2,$$
-//! so that a step needs the coordinates $c = Q^\top u$ and one number a sample, never the points.
+//! so that a step needs the coordinates $c = Q^\top u$ and one number per sample, never the points.
 
 use super::scalar::Scalar;
 use crate::{Error, Result, linalg};
@@ -15,7 +15,7 @@ pub(super) enum Factor<T> {
     None,
     /// $c = Rb$.
     Shared(Mat<T>),
-    /// $c_k = R_kb$, for samples with points of their own.
+    /// $c_k = R_kb$, for samples with their own points.
     PerSample(Vec<Mat<T>>),
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Objective<T> {
     pub(super) factor: Factor<T>,
     /// Whether a shared factor may be folded into the last layer where that costs less.
     pub(super) may_fold: bool,
-    /// Coordinates, one column a sample; with per-sample factors as many leading rows as those.
+    /// Coordinates, one column per sample; with per-sample factors, as many leading rows as each factor has.
     pub(super) targets: Mat<T>,
     /// $s$: errors in coordinates are this times errors of outputs.
     pub(super) scale: f64,
@@ -35,18 +35,18 @@ pub(super) struct Objective<T> {
     pub(super) norms: Vec<f64>,
     /// How many values $u$ has.
     pub(super) counts: Vec<usize>,
-    /// What losses that weigh points need.
+    /// Data for losses that weight points.
     pub(super) field: Option<FieldAtPoints<T>>,
 }
 
 /// The output space at the points, and what of each sample lies outside it.
 #[derive(Debug, Clone)]
 pub(super) struct FieldAtPoints<T> {
-    /// $U^\top$: one column a point.
+    /// $U^\top$: one column per point.
     pub(super) modes: Mat<T>,
-    /// $u$, one column a sample.
+    /// $u$, one column per sample.
     pub(super) values: Mat<f64>,
-    /// $u - Uc$, one column a sample.
+    /// $u - Uc$, one column per sample.
     pub(super) outside: Mat<f64>,
 }
 
@@ -55,15 +55,15 @@ pub(super) struct FieldAtPoints<T> {
 pub enum OutputData<'a> {
     /// All samples share their points.
     Shared {
-        /// Orthonormal coordinates $c = Q^\top u$, one column a sample.
+        /// Orthonormal coordinates $c = Q^\top u$, one column per sample.
         coordinates: MatRef<'a, f64>,
         /// $\|u - QQ^\top u\|^2$.
         outside_squared: &'a [f64],
         /// $\|u\|^2$.
         norm_squared: &'a [f64],
-        /// How many values a sample has: points times components.
+        /// The number of values of a sample: points times components.
         count: usize,
-        /// $Q$ (values by coordinates) and $u$ (one column a sample): for the band loss alone.
+        /// $Q$ (values by coordinates) and $u$ (one column per sample): for the band loss only.
         field: Option<(MatRef<'a, f64>, MatRef<'a, f64>)>,
     },
     /// Every sample has its own.
@@ -85,7 +85,7 @@ impl SampleTarget {
     /// Reduces $\|\Psi_kb - u_k\|^2$.
     ///
     /// # Errors
-    /// If there is no value or not one a row.
+    /// If there is no value, or not one per row.
     pub fn new(design: MatRef<'_, f64>, values: &[f64]) -> Result<Self> {
         let (n, m) = design.shape();
         if values.len() != n || n == 0 {
@@ -121,7 +121,7 @@ impl SampleTarget {
 }
 
 impl OutputData<'_> {
-    /// Checks that all parts speak of as many samples.
+    /// Checks that all parts have the same number of samples.
     ///
     /// # Errors
     /// [`Error::Shape`] naming the part.
@@ -175,7 +175,7 @@ impl OutputData<'_> {
         }
     }
 
-    /// How many numbers describe an output: coordinates, or coefficients.
+    /// The number of values that describe an output: coordinates, or coefficients.
     pub(super) fn rows(&self) -> usize {
         match self {
             OutputData::Shared { coordinates, .. } => coordinates.nrows(),
@@ -189,7 +189,7 @@ impl OutputData<'_> {
 pub(super) struct Frame<'a> {
     pub(super) axes: Option<MatRef<'a, f64>>,
     pub(super) scale: f64,
-    /// One column a sample.
+    /// One column per sample.
     pub(super) offsets: Option<MatRef<'a, f64>>,
 }
 
@@ -229,7 +229,7 @@ impl<T: Scalar> Objective<T> {
                 if let Some(p) = frame.axes {
                     targets = linalg::mul(p.transpose(), targets.as_ref());
                 }
-                // What the frame does not reach of c lies outside as well.
+                // The part of c outside the range of the frame counts as outside as well.
                 let mut missed = c.clone();
                 match frame.axes {
                     Some(p) => {

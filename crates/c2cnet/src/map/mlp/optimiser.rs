@@ -5,18 +5,18 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// The rule of a step.
+/// The update rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptimiserKind {
     /// Weight decay is added to the gradient.
     #[default]
     Adam,
-    /// Weights decay by themselves.
+    /// Weight decay is separate from the gradient.
     AdamW,
 }
 
-/// A rule with its constants. With the gradient $g$ at step $t$
+/// An update rule with its constants. With the gradient $g$ at step $t$
 /// $$m \leftarrow \beta_1m + (1-\beta_1)g,\quad v \leftarrow \beta_2v + (1-\beta_2)g^2,\quad
 /// \theta \leftarrow \theta - \eta\,\frac{m/(1-\beta_1^t)}{\sqrt{v/(1-\beta_2^t)} + \epsilon}.$$
 ///
@@ -56,7 +56,7 @@ impl Default for Optimiser {
 /// Loops over parameters are split into parts of this many.
 const CHUNK: usize = 1 << 14;
 
-/// What a step needs beside the parameters; all as long as those.
+/// What a step needs besides the parameters; all of the same length.
 pub(super) struct Moments<'a, T> {
     pub(super) first: &'a mut [T],
     pub(super) second: &'a mut [T],
@@ -68,7 +68,7 @@ impl Optimiser {
     /// Checks the ranges of the table.
     ///
     /// # Errors
-    /// Naming the settings.
+    /// Names the settings.
     pub fn check(&self) -> Result<()> {
         let fine = (0.0..1.0).contains(&self.beta1)
             && (0.0..1.0).contains(&self.beta2)

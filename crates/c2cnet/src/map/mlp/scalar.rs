@@ -2,7 +2,7 @@
 //!
 //! Both functions use exactly rounded operations only (fused multiply-adds among them, which every
 //! processor with AVX2 or NEON has), so that loops over them vectorise and results do not depend on
-//! a system's library.
+//! the system's math library.
 
 use faer::traits::ComplexField;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub trait Scalar:
     /// $|x|$.
     fn magnitude(self) -> Self;
 
-    /// $e^x$ for $x \le 0$; what is not a number stays so.
+    /// $e^x$ for $x \le 0$; NaN stays NaN.
     fn exp_of_negative(self) -> Self;
 
     /// $\tfrac12 e^{a^2/2}\operatorname{erfc}(a/\sqrt2)$ for $a \ge 0$: the upper tail of the

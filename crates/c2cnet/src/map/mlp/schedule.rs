@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(rate(10_000), 1e-3);
         assert_eq!(rate(20_000), 1e-4);
         assert!((rate(29_999) - 1e-4 * 0.9f64.powi(49)).abs() < 1e-20);
-        // Another length keeps the shape.
+        // Other lengths have the same shape.
         let short = |step| Schedule::Paper.rate(step, 3_000, 1e-2);
         assert!((0..3_000).all(|s| (short(s) - rate(10 * s)).abs() < 1e-17));
         (0..100).for_each(|s| assert!(Schedule::Paper.rate(s, 100, 1.0) > 0.0));

@@ -9,7 +9,7 @@ use super::train::{Plan, Stage};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// From so many samples on, `fast` takes larger batches with a higher rate: on the 51,000 samples of
+/// From this many samples on, `fast` takes larger batches with a higher rate: on the 51,000 samples of
 /// L-shaped Darcy flow batches of 128, 256 and 512 end with held-out errors of 1.04e-2, 9.4e-3 and 9.6e-3,
 /// the larger ones in less time.
 const MANY_SAMPLES: usize = 20_000;
@@ -39,7 +39,7 @@ impl Recipe {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum BatchSize {
-    /// So many.
+    /// This many.
     Samples(usize),
     /// All.
     All(Whole),
@@ -61,17 +61,17 @@ pub enum Whole {
 /// | `hidden` | [300, 300, 300] / [400, 400, 400] | widths of hidden layers | positive, up to 16 layers |
 /// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
 /// | `loss` | relative | what is minimised | [`Loss`] |
-/// | `optimiser` | `adamw`, decay 1e-4 / `adam` | the rule of a step | [`Optimiser`] |
+/// | `optimiser` | `adamw`, decay 1e-4 / `adam` | the update rule | [`Optimiser`] |
 /// | `schedule` | `cosine` / `paper` | how the rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
 /// | `rate` | 3e-3, from 20,000 samples on 4e-3 / 1e-2 | its peak | positive |
 /// | `steps` | 6,000, or 150 passes if those are more / 30,000 | steps of the first stage | positive |
 /// | `epochs` | - | passes over the samples, instead of `steps` | positive |
-/// | `batch` | 128, from 20,000 samples on 256 / `full` | samples a step | positive, `full` |
+/// | `batch` | 128, from 20,000 samples on 256 / `full` | samples per step | positive, `full` |
 /// | `precision` | `f32` | of training; predictions are in `f64` | `f32`, `f64` |
-/// | `shards` | 4 | parts of a batch that run beside each other; part of the result's bits | 1 to 256 |
+/// | `shards` | 4 | parts of a batch that run in parallel; changing it changes the result's last bits | 1 to 256 |
 /// | `clip` | - | the largest norm of a gradient | positive |
 /// | `ema` | - | decay of a moving average of the weights, used in their place | 0 to 1, excluded |
-/// | `residual` | true | learn what the linear map leaves (`fast`) | |
+/// | `residual` | true | learn the residual of the linear map (`fast`) | |
 /// | `patience` | - | evaluations without progress that end a stage | positive |
 /// | `keep_best` | false | end a stage at its best evaluation | |
 /// | `evaluations` | 100 | how often a stage is evaluated and recorded | positive |
@@ -89,7 +89,7 @@ pub struct MlpSpec {
     pub activation: Activation,
     /// The loss.
     pub loss: Loss,
-    /// The rule of a step.
+    /// The update rule.
     pub optimiser: Option<Optimiser>,
     /// How the rate changes.
     pub schedule: Option<Schedule>,
@@ -99,7 +99,7 @@ pub struct MlpSpec {
     pub steps: Option<usize>,
     /// Passes over the samples, instead.
     pub epochs: Option<usize>,
-    /// Samples a step.
+    /// Samples per step.
     pub batch: Option<BatchSize>,
     /// The precision of training.
     pub precision: Precision,
@@ -109,7 +109,7 @@ pub struct MlpSpec {
     pub clip: Option<f64>,
     /// The decay of an average of the weights.
     pub ema: Option<f64>,
-    /// Learn what the linear map leaves.
+    /// Learn the residual of the linear map.
     pub residual: bool,
     /// Evaluations without progress.
     pub patience: Option<usize>,
@@ -125,13 +125,13 @@ pub struct MlpSpec {
     pub stages: Vec<StageSpec>,
 }
 
-/// A further stage; what is not given is as in the stage before.
+/// A further stage; settings that are not given are those of the stage before.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StageSpec {
     /// The loss.
     pub loss: Option<Loss>,
-    /// The rule of a step.
+    /// The update rule.
     pub optimiser: Option<Optimiser>,
     /// How the rate changes.
     pub schedule: Option<Schedule>,
@@ -141,7 +141,7 @@ pub struct StageSpec {
     pub steps: Option<usize>,
     /// Passes over the samples, instead.
     pub epochs: Option<usize>,
-    /// Samples a step.
+    /// Samples per step.
     pub batch: Option<BatchSize>,
 }
 
@@ -185,7 +185,7 @@ impl MlpSpec {
     /// Checks the ranges of the table.
     ///
     /// # Errors
-    /// Naming the setting and its value.
+    /// Names the setting and its value.
     pub fn check(&self) -> Result<()> {
         let require = |fine: bool, what: String| match fine {
             true => Ok(()),
@@ -243,7 +243,7 @@ impl MlpSpec {
         Ok(())
     }
 
-    /// Whether a stage has a loss that weighs points.
+    /// Whether a stage has a loss that weights points.
     pub fn weighs_points(&self) -> bool {
         let weighs = |loss: &Loss| matches!(loss, Loss::Band { .. } | Loss::Weighted { .. });
         weighs(&self.loss)
@@ -253,7 +253,7 @@ impl MlpSpec {
                 .any(|s| s.loss.as_ref().is_some_and(weighs))
     }
 
-    /// The same with at most `budget` samples times passes, for so many training samples.
+    /// The same with at most `budget` samples times passes, for the given number of training samples.
     pub fn within(&self, samples: usize, budget: usize) -> Self {
         let work: usize = self
             .stage_lengths(samples)
@@ -265,12 +265,12 @@ impl MlpSpec {
         self.scaled(samples, budget as f64 / work as f64)
     }
 
-    /// The same with so many times fewer steps.
+    /// The same with fewer steps, by the given factor.
     pub fn shortened(&self, times: usize, samples: usize) -> Self {
         self.scaled(samples, 1.0 / times as f64)
     }
 
-    /// Steps and samples a step of each stage.
+    /// Steps and samples per step of each stage.
     fn stage_lengths(&self, samples: usize) -> impl Iterator<Item = (usize, usize)> {
         let stages = self.plan(samples, 0).stages.into_iter();
         stages.map(move |s| (s.steps, s.batch.unwrap_or(samples).min(samples)))
@@ -308,7 +308,7 @@ impl MlpSpec {
         }
     }
 
-    /// The plan for so many training samples.
+    /// The plan for the given number of training samples.
     pub fn plan(&self, samples: usize, seed: u64) -> Plan {
         let adamw = Optimiser {
             kind: OptimiserKind::AdamW,
@@ -356,7 +356,7 @@ impl MlpSpec {
 }
 
 impl StageSpec {
-    /// What is given here, and else what `last` says.
+    /// The values given here, and those of `last` elsewhere.
     fn over(&self, last: &Stage, samples: usize) -> Stage {
         let batch = match self.batch {
             None => last.batch,

@@ -1,4 +1,4 @@
-//! All that training carries from step to step, and its way into a checkpoint and back.
+//! The state of training between steps, and how it is saved in a checkpoint and restored.
 
 use super::network::Network;
 use super::scalar::Scalar;
@@ -8,25 +8,25 @@ use crate::observe::Metric;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// All that training carries from step to step.
+/// The state of training between steps.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State<T> {
     pub(super) parameters: Vec<T>,
     /// Means of gradients and of their squares.
     pub(super) first: Vec<T>,
     pub(super) second: Vec<T>,
-    /// The moving average of the parameters, if the plan wants one.
+    /// The moving average of the parameters, if the plan asks for one.
     pub(super) average: Option<Vec<T>>,
     /// The parameters with the smallest validation loss of the stage, if the plan keeps them.
     pub(super) best: Option<Vec<T>>,
     pub(super) cursor: Cursor,
 }
 
-/// The numbers among it.
+/// Its scalars.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Cursor {
     pub(super) stage: usize,
-    /// Steps made in the stage, and in all.
+    /// Steps taken in the stage, and in all stages.
     pub(super) step: usize,
     pub(super) steps_done: usize,
     /// Sums since the last record.
@@ -48,7 +48,7 @@ impl Cursor {
         self.best_loss.is_none_or(|best| loss < best)
     }
 
-    /// Takes note of a validation loss.
+    /// Records a validation loss.
     pub(super) fn judge(&mut self, loss: f64, patience: Option<usize>) {
         if self.improves(loss) {
             self.best_loss = Some(loss);
@@ -73,7 +73,7 @@ impl<T: Scalar> State<T> {
         }
     }
 
-    /// The stage's result becomes the parameters, from which the next stage starts afresh.
+    /// The stage's result becomes the parameters, from which the next stage starts with fresh moments.
     pub(super) fn finish_stage(&mut self) {
         if let Some(best) = self.best.take() {
             self.parameters = best;
@@ -94,7 +94,7 @@ impl<T: Scalar> State<T> {
         };
     }
 
-    /// `mark` tells runs apart: [`State::load`] refuses another.
+    /// `mark` identifies the run: [`State::load`] refuses any other.
     pub(super) fn save(&self, mark: &str) -> Archive {
         let mut archive = Archive::default();
         archive.document = serde_json::json!({
@@ -122,7 +122,7 @@ impl<T: Scalar> State<T> {
     /// The inverse of [`State::save`].
     ///
     /// # Errors
-    /// If the archive is no checkpoint, is damaged, or belongs to another run.
+    /// If the archive is not a checkpoint, is damaged, or belongs to another run.
     pub(super) fn load(
         archive: &Archive,
         network: &Network,
@@ -137,7 +137,7 @@ impl<T: Scalar> State<T> {
         }
         if document["mark"].as_str() != Some(mark) {
             return Err(Error::Data(
-                "the checkpoint belongs to a run with other data or settings; resume with the same, or start anew"
+                "the checkpoint belongs to a run with other data or settings; resume with the same ones, or start again"
                     .into(),
             ));
         }

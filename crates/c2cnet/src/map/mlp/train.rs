@@ -19,24 +19,24 @@ use std::time::{Duration, Instant};
 pub struct Stage {
     /// What is minimised.
     pub loss: Loss,
-    /// The rule of a step.
+    /// The update rule.
     pub optimiser: Optimiser,
     /// How the rate changes.
     pub schedule: Schedule,
     /// Its peak.
     pub rate: f64,
-    /// How many steps.
+    /// The number of steps.
     pub steps: usize,
-    /// Samples a step, all if `None`.
+    /// Samples per step, all if `None`.
     pub batch: Option<usize>,
 }
 
-/// Everything that decides the course of training, given network, samples and initial weights.
+/// Everything that determines training, given network, samples and initial weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// One after the other, each with fresh moments from where the last one ended.
     pub stages: Vec<Stage>,
-    /// Decides the order of samples.
+    /// Determines the order of samples.
     pub seed: u64,
     /// Into how many parts a batch is split, whatever the number of threads.
     pub shards: usize,
@@ -44,7 +44,7 @@ pub struct Plan {
     pub clip: Option<f64>,
     /// The decay of a moving average of the weights that is used in their place.
     pub ema: Option<f64>,
-    /// End a stage after so many evaluations in a row without a smaller validation loss.
+    /// End a stage after this many evaluations in a row without a smaller validation loss.
     pub patience: Option<usize>,
     /// End a stage at the weights with the smallest validation loss.
     pub keep_best: bool,
@@ -62,8 +62,8 @@ impl Plan {
 /// Trains from `state` to the end of the plan; afterwards `state.parameters` are the result.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if the observer asks, after a checkpoint; [`Error::Numerical`] if loss or
-/// gradient stop being numbers, with `state` as it was before that step.
+/// [`Error::Interrupted`] if the observer asks to stop, after a checkpoint; [`Error::Numerical`] if loss or
+/// gradient stop being finite, with `state` as it was before that step.
 pub(super) fn train<T: Scalar>(
     network: &Network,
     plan: &Plan,
@@ -108,14 +108,14 @@ pub(super) fn train<T: Scalar>(
         }
         state.finish_stage();
     }
-    // A fit may train several networks; what is done need not be done again.
+    // A fit may train several networks; finished ones are not trained again.
     if observer.checkpoint_every().is_some() {
         observer.checkpoint(mark, &state.save(mark))?;
     }
     Ok(())
 }
 
-/// One stage under way.
+/// One stage in progress.
 struct Run<'a, T> {
     plan: &'a Plan,
     stage: &'a Stage,
@@ -125,7 +125,7 @@ struct Run<'a, T> {
 }
 
 impl<T: Scalar> Run<'_, T> {
-    /// One step; gives its loss and rate.
+    /// One step; returns its loss and rate.
     fn step(&mut self, state: &mut State<T>) -> Result<(f64, f64)> {
         let (plan, stage) = (self.plan, self.stage);
         let step = state.cursor.step;
@@ -142,7 +142,7 @@ impl<T: Scalar> Run<'_, T> {
                 state.cursor.stage + 1,
             )));
         }
-        // PyTorch's rule, its guard against zero included.
+        // PyTorch's rule, including its guard against zero.
         let factor = plan
             .clip
             .map_or(1.0, |clip| (clip / (norm + 1e-6)).min(1.0));
@@ -155,7 +155,7 @@ impl<T: Scalar> Run<'_, T> {
             cursor,
             ..
         } = state;
-        // A young average forgets its start faster.
+        // Early averages forget the start faster.
         let decay = |ema: f64| ema.min((1.0 + t as f64) / (10.0 + t as f64));
         let moments = Moments {
             first,
@@ -177,7 +177,7 @@ impl<T: Scalar> Run<'_, T> {
         Ok((loss, rate))
     }
 
-    /// At the steps where it is due: evaluates, and adds to the history.
+    /// Evaluates and adds to the history at the steps where that is due.
     fn record(&mut self, state: &mut State<T>, rate: f64) -> bool {
         let step = state.cursor.step;
         let every = self.stage.steps.div_ceil(self.plan.evaluations.max(1));
@@ -212,7 +212,7 @@ impl<T: Scalar> Run<'_, T> {
 /// Which samples each step of a stage sees; a function of the step, so that a resumed run sees the same.
 struct Order {
     samples: usize,
-    /// Batches of a pass over all samples, of sizes that differ by one at most.
+    /// Batches per pass over all samples, whose sizes differ by at most one.
     batches: usize,
     seed: u64,
     stage: usize,
@@ -250,7 +250,7 @@ impl Order {
     }
 }
 
-/// When to report and when to write a checkpoint.
+/// Decides when to report and when to write a checkpoint.
 struct Clock {
     reported: Instant,
     saved: Instant,

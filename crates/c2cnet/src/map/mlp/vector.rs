@@ -1,9 +1,9 @@
-//! Loops over slices, compiled for the widest vectors of the machine.
+//! Loops over slices, compiled for the machine's widest vector instructions.
 
 use super::scalar::Scalar;
 use pulp::{Arch, NullaryFnOnce};
 
-/// Sums in so many parts at once, so that they vectorise.
+/// The number of partial sums, so that loops vectorise.
 const LANES: usize = 16;
 
 /// $a \cdot b$.
@@ -11,7 +11,7 @@ pub(super) fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
     Arch::new().dispatch(Dot(a, b))
 }
 
-/// $a \leftarrow a - b$; gives $\|a - b\|^2$.
+/// $a \leftarrow a - b$; returns $\|a - b\|^2$.
 pub(super) fn subtract<T: Scalar>(a: &mut [T], b: &[T]) -> T {
     Arch::new().dispatch(Subtract(a, b))
 }

@@ -1,5 +1,6 @@
 //! Files that are read back as they were written, or as NumPy writes them.
 
+mod properties;
 mod refusals;
 
 use super::NpzWriter;
@@ -36,7 +37,7 @@ fn read_bytes(bytes: &[u8]) -> Result<Dataset> {
     Dataset::read_npz(&path)
 }
 
-/// Three samples at two shared points, and whatever else.
+/// Three samples at two shared points, and whatever `put` adds.
 fn read_with(put: Put) -> Result<Dataset> {
     read_bytes(&archive(&|npz| {
         npz.put_f64("x", &[2, 1], [0.0, 1.0])?;
@@ -45,7 +46,7 @@ fn read_with(put: Put) -> Result<Dataset> {
     }))
 }
 
-/// An entry with a header of one's own.
+/// An entry with a custom header.
 fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

@@ -8,7 +8,7 @@ use super::super::objective::{Frame, Objective, OutputData, SampleTarget};
 use super::*;
 use crate::map::mlp::{Activation, Network};
 
-/// What stands between the network's outputs and the fields.
+/// What lies between the network's outputs and the fields.
 enum Reduction {
     /// Coordinates in the orthonormal basis.
     Coordinates,

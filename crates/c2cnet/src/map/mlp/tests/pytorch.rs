@@ -1,4 +1,4 @@
-//! Training beside PyTorch, from the same weights; `bench/training/reference.py` made its losses.
+//! Training compared with PyTorch, from the same weights; its losses come from `bench/training/reference.py`.
 
 use super::super::engine::Samples;
 use super::super::objective::{Frame, Objective, OutputData};
@@ -13,7 +13,7 @@ fn rows(value: &Value) -> Vec<Vec<f64>> {
     serde_json::from_value(value.clone()).unwrap()
 }
 
-/// One column a row of the file: samples, or points.
+/// One column per row of the file: samples, or points.
 fn columns(value: &Value) -> Mat<f64> {
     let rows = rows(value);
     Mat::from_fn(rows[0].len(), rows.len(), |i, k| rows[k][i])

@@ -41,7 +41,7 @@ fn both_ways(problem: &Problem, hidden: &[usize], steps: usize) -> [Vec<f64>; 2]
     [(direct, &problem.psi), (reduced, &problem.r)].map(|(data, factor)| {
         let factor_ref = Some(factor.as_ref());
         let mut objective = Objective::new(&data, &all, &Frame::IDENTITY, factor_ref);
-        // The long way multiplies every sample by Psi.
+        // The direct way multiplies every sample by Psi.
         objective.may_fold = factor.nrows() == functions;
         let samples = Samples::<f64>::new(problem.a.as_ref(), objective);
         let plan = spec.plan(n, 5);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::map::mlp::*;
-use crate::map::{CoefficientMap, load};
+use crate::map::{CoefficientMap, conformance, load};
 use crate::model_file::Archive;
 use crate::{Error, Result};
 use std::sync::Mutex;
@@ -83,7 +83,7 @@ fn same_bits_on_any_number_of_threads() {
     }
 }
 
-/// Stops after so many steps and keeps the checkpoint, as written to a file and read back.
+/// Stops after the given number of steps and keeps the checkpoint, as written to a file and read back.
 struct Stop {
     after: usize,
     seen: AtomicUsize,
@@ -104,10 +104,10 @@ impl Observer for Stop {
     }
 }
 
-/// Goes on from a checkpoint, whatever run it belongs to.
-struct GoOn<'a>(&'a Archive);
+/// Continues from a checkpoint, whatever run it belongs to.
+struct Resume<'a>(&'a Archive);
 
-impl Observer for GoOn<'_> {
+impl Observer for Resume<'_> {
     fn resume(&self, _: &str) -> Result<Option<Archive>> {
         Ok(Some(self.0.clone()))
     }
@@ -135,7 +135,8 @@ fn a_resumed_run_ends_at_the_same_bits() {
                 let stopped = MlpMap::fit(&d, &train, &held, &spec, 3, &stop);
                 assert!(matches!(stopped, Err(Error::Interrupted)));
                 let checkpoint = stop.kept.into_inner().unwrap().unwrap();
-                let resumed = MlpMap::fit(&d, &train, &held, &spec, 3, &GoOn(&checkpoint)).unwrap();
+                let resumed =
+                    MlpMap::fit(&d, &train, &held, &spec, 3, &Resume(&checkpoint)).unwrap();
                 assert_eq!(
                     bits(&whole),
                     bits(&resumed.0),
@@ -145,12 +146,12 @@ fn a_resumed_run_ends_at_the_same_bits() {
                 assert_eq!(resumed.1.steps, 60);
 
                 // Other settings, other data or no checkpoint are refused.
-                let other = MlpMap::fit(&d, &train, &held, &spec, 4, &GoOn(&checkpoint));
+                let other = MlpMap::fit(&d, &train, &held, &spec, 4, &Resume(&checkpoint));
                 assert!(matches!(other, Err(Error::Data(_))));
-                let fewer = MlpMap::fit(&d, &train[1..], &held, &spec, 3, &GoOn(&checkpoint));
+                let fewer = MlpMap::fit(&d, &train[1..], &held, &spec, 3, &Resume(&checkpoint));
                 assert!(matches!(fewer, Err(Error::Data(_))));
                 let nothing = Archive::default();
-                let none = MlpMap::fit(&d, &train, &held, &spec, 3, &GoOn(&nothing));
+                let none = MlpMap::fit(&d, &train, &held, &spec, 3, &Resume(&nothing));
                 assert!(matches!(none, Err(Error::Data(_))));
             }
         }
@@ -177,7 +178,7 @@ fn divergence_names_step_and_rate() {
 #[test]
 fn patience_and_the_best_weights() {
     let problem = Problem::new(6, 9, 50, 40);
-    // Few samples and a large network: it learns them by heart.
+    // Few samples and a large network, which memorises them.
     let spec = MlpSpec {
         hidden: Some(vec![64, 64]),
         steps: Some(3000),
@@ -248,7 +249,7 @@ fn recipes_learn_and_survive_a_file() {
 
 #[test]
 fn samples_with_points_of_their_own() {
-    // The same problem, but each sample tells its values at every second point of its own choice.
+    // The same problem, but each sample gives its values at every second point, from its own start.
     let problem = Problem::new(6, 9, 50, 212);
     let own = |modes: &Mat<f64>| -> Vec<SampleTarget> {
         let sample = |k: usize| {
@@ -284,6 +285,17 @@ fn samples_with_points_of_their_own() {
             report.history.last().unwrap().validation_rl2e
         );
         assert!(error < 4.0 * problem.targets.floor());
+    }
+}
+
+#[test]
+fn networks_conform() {
+    let problem = Problem::new(6, 9, 50, 60);
+    for recipe in [Recipe::Paper, Recipe::Fast] {
+        for precision in [Precision::F32, Precision::F64] {
+            let (map, _) = fit(&problem, &spec(recipe, precision)).unwrap();
+            conformance::check(&map, "mlp", problem.a.as_ref());
+        }
     }
 }
 

@@ -1,0 +1,127 @@
+//! All encoders against what every encoder must satisfy, and properties of their filters.
+
+use super::*;
+use crate::basis::{BasisSpec, BuildContext, FieldBasis};
+use crate::data::{Bounds, Field, Points};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use serde_json::json;
+
+/// A few points per function, at random.
+fn scattered_points(dim: usize, count: usize, seed: u64) -> Points {
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let coords = (0..dim * count).map(|_| rng.random::<f64>()).collect();
+    Points::new(dim, coords).unwrap()
+}
+
+fn basis(dim: usize, settings: serde_json::Value, components: usize, joint: bool) -> FieldBasis {
+    let domain = Bounds::unit(dim);
+    let spec: BasisSpec = serde_json::from_value(settings).unwrap();
+    let one = spec.build(BuildContext::on(&domain)).unwrap();
+    let all = vec![one; components];
+    match joint {
+        true => FieldBasis::joint(all).unwrap(),
+        false => FieldBasis::separate(all).unwrap(),
+    }
+}
+
+#[test]
+fn encoders_conform() {
+    let settings = [
+        (1, json!({"family": "polynomial", "functions": 7})),
+        (
+            2,
+            json!({"family": "fourier", "kind": "cosine", "functions": 16}),
+        ),
+        (
+            2,
+            json!({"family": "random-features", "functions": 32, "partitions": [2, 2], "scale": 2.0}),
+        ),
+    ];
+    for (dim, settings) in settings {
+        let points = scattered_points(dim, 120, 1);
+        for (components, joint) in [(1, false), (2, false), (2, true)] {
+            let basis = basis(dim, settings.clone(), components, joint);
+            for (spec, reproduction) in [
+                (EncoderSpec::default(), 1e-3),
+                (EncoderSpec::ridge(1e-6), 1e-2),
+                (EncoderSpec::cut(1e-6), 1e-4),
+                (
+                    EncoderSpec {
+                        method: Method::Svd,
+                        relative_cut: Some(1e-4),
+                        ..EncoderSpec::default()
+                    },
+                    1e-2,
+                ),
+            ] {
+                conformance::check(&basis, &spec, &points, reproduction);
+            }
+        }
+    }
+}
+
+fn regularisation() -> impl Strategy<Value = Regularisation> {
+    (0..3, -14f64..0.0).prop_map(|(kind, exponent)| {
+        let value = 10f64.powf(exponent);
+        match kind {
+            0 => Regularisation::Ridge { lambda: value },
+            1 => Regularisation::CutAbsolute { cut: value },
+            _ => Regularisation::CutRelative { cut: value },
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// $0 \le g(\sigma) \le 1/\sigma$, and zero singular values stay out.
+    #[test]
+    fn filters_lie_between_zero_and_the_reciprocal(
+        regularisation in regularisation(),
+        exponents in prop::collection::vec(-12f64..4.0, 1..20),
+        n in 1usize..2000,
+    ) {
+        let mut sigma: Vec<f64> = exponents.iter().map(|e| 10f64.powf(*e)).collect();
+        sigma.sort_by(|a, b| b.total_cmp(a));
+        sigma.push(0.0);
+        let filter = regularisation.filter(&sigma, n);
+        prop_assert_eq!(filter.len(), sigma.len());
+        for (g, s) in filter.iter().zip(&sigma) {
+            prop_assert!(*g >= 0.0 && g * s <= 1.0 + 1e-15, "g({s}) = {g}");
+        }
+        prop_assert_eq!(filter[sigma.len() - 1], 0.0);
+    }
+
+    /// Coefficients of functions of the space are recovered, shared points or not, one component or
+    /// several.
+    #[test]
+    fn coefficients_of_functions_of_the_space_are_recovered(
+        seed in any::<u64>(),
+        functions in 1usize..12,
+        samples in 1usize..6,
+        components in 1usize..3,
+        joint in any::<bool>(),
+        svd in any::<bool>(),
+    ) {
+        let settings = json!({"family": "polynomial", "functions": functions});
+        let basis = basis(1, settings, components, joint);
+        let points = scattered_points(1, 8 * functions, seed);
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed ^ 1);
+        let truth = Mat::from_fn(basis.len(), samples, |_, _| rng.random_range(-1.0..1.0));
+        let spec = if svd { EncoderSpec::cut(1e-12) } else { EncoderSpec::ridge(1e-26) };
+        let n = points.len();
+        let mut values = Vec::new();
+        let mut start = 0;
+        for (part, range) in basis.ranges() {
+            let code = truth.as_ref().subrows(start, part.len());
+            let stacked = part.evaluate(&points).unwrap().mul(code);
+            values.extend((0..range.len()).map(|c| stacked.as_ref().subrows(c * n, n).to_owned()));
+            start += part.len();
+        }
+        let field = Field::shared(points, values).unwrap();
+        let (_, found) = FieldEncoder::fit_raw(basis, &spec, Transform::None, &field).unwrap();
+        let off = (&found - &truth).norm_max();
+        prop_assert!(off < 1e-8, "{off}");
+    }
+}
