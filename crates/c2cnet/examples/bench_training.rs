@@ -221,7 +221,7 @@ fn predict(shards: usize) -> Result<(f64, f64)> {
         1,
         &Unwatched,
     )?;
-    let basis = BasisSpec::RandomFeatures(RandomFeaturesSpec {
+    let basis = BasisSpec::from(RandomFeaturesSpec {
         functions: 2048,
         partitions: vec![8; 2],
         scale: 0.3,

@@ -86,7 +86,7 @@ mod error;
 pub mod linalg;
 pub mod map;
 pub mod metrics;
-pub mod model_file;
 pub mod operator;
+pub mod storage;
 
 pub use error::{Error, Result};

@@ -9,8 +9,8 @@ pub use metrics::{MetricsFile, read as read_metrics};
 
 use crate::progress::Progress;
 use c2cnet::map::mlp::{self, Metric, TrainingObserver};
-use c2cnet::model_file::Archive;
 use c2cnet::operator::Observer;
+use c2cnet::storage::Archive;
 use c2cnet::{Error, Result};
 use checkpoints::Checkpoints;
 use metrics::Record;

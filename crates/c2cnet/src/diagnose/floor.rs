@@ -148,7 +148,7 @@ fn candidates(field: &Field, max_functions: usize) -> Vec<(&'static str, BasisSp
         .take_while(|&m| m <= most)
         .collect();
     let fourier = |kind: FourierKind, m: usize| {
-        BasisSpec::Fourier(FourierSpec {
+        BasisSpec::from(FourierSpec {
             kind,
             functions: Some(m),
             modes: None,
@@ -164,7 +164,7 @@ fn candidates(field: &Field, max_functions: usize) -> Vec<(&'static str, BasisSp
         };
         all.push((
             "random features",
-            BasisSpec::RandomFeatures(RandomFeaturesSpec {
+            BasisSpec::from(RandomFeaturesSpec {
                 functions: m,
                 partitions: vec![patches.max(1); d],
                 scale: 3.0,
@@ -186,7 +186,7 @@ fn candidates(field: &Field, max_functions: usize) -> Vec<(&'static str, BasisSp
             functions: Some(m),
             ..Default::default()
         };
-        all.push(("polynomials", BasisSpec::Polynomial(spec)));
+        all.push(("polynomials", BasisSpec::from(spec)));
     }
     if d <= 2 {
         for &m in &sizes {
@@ -198,7 +198,7 @@ fn candidates(field: &Field, max_functions: usize) -> Vec<(&'static str, BasisSp
                 boundary: Default::default(),
                 slack: 0.0,
             };
-            all.push(("finite elements", BasisSpec::FiniteElements(spec)));
+            all.push(("finite elements", BasisSpec::from(spec)));
         }
     }
     all

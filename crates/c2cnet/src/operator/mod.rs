@@ -2,7 +2,6 @@
 
 mod auto_map;
 mod between;
-mod candidates;
 mod config;
 mod fit;
 mod images;

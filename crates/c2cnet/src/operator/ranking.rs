@@ -1,11 +1,10 @@
 //! How well bases represent a field: families in growing sizes, judged between the fitted points.
 
 use super::between::Between;
-use super::candidates::{Family, families};
 use super::config::FitConfig;
 use super::spaces::build;
 use super::{Components, Observer};
-use crate::basis::BasisSpec;
+use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Dataset, Field, Observations};
 use crate::decode::{Evaluation, FieldDecoder, choose_withheld};
 use crate::encode::Transform;
@@ -72,7 +71,7 @@ pub(super) fn rank(
         .expect("fields have samples");
     let few = field.select(&(0..field.samples().min(SAMPLES)).collect::<Vec<_>>());
     let between = Between::new(whole, few.samples());
-    let families = families(domain.dim(), data.triangles.is_some());
+    let families = ladders(domain, data.triangles.is_some(), config.seed);
     // Room for withheld points and for a regularised fit.
     let largest = (points * 2 / 3).min(enough.functions).max(1);
     let try_one = |family: usize, spec: Option<BasisSpec>| -> Result<Option<Ranked>> {
@@ -103,8 +102,8 @@ pub(super) fn rank(
     for (f, family) in families.iter().enumerate() {
         let best = &mut bests[f];
         let (mut without_gain, mut last) = (0, 0);
-        for size in Family::sizes(largest) {
-            let Some(tried) = try_one(f, family.spec(domain, size, config.seed))? else {
+        for size in Ladder::sizes(largest) {
+            let Some(tried) = try_one(f, family.spec(size))? else {
                 continue;
             };
             // A mesh may have no size between two others.
@@ -154,7 +153,7 @@ pub(super) fn rank(
         for step in [2.0, 0.5] {
             let (mut stretch, mut least) = (step, error);
             loop {
-                let spec = families[f].stretched(domain, size, stretch, config.seed);
+                let spec = families[f].stretched(size, stretch);
                 let tried = try_one(f, spec)?.filter(|t| 10 * t.functions <= 11 * largest);
                 let Some(tried) = tried else { break };
                 let better = tried.trusted && tried.error < GAIN * least;
@@ -371,7 +370,7 @@ mod tests {
     #[test]
     fn few_functions_are_enough_where_more_fit_no_better() {
         let ranked = |pairs: &[(usize, f64, f64)]| -> Vec<Ranked> {
-            let spec = BasisSpec::PointValues(crate::basis::PointValuesSpec::default());
+            let spec = BasisSpec::from(crate::basis::PointValuesSpec::default());
             let one = |&(functions, error, fitted)| Ranked {
                 family: 0,
                 spec: spec.clone(),
@@ -401,7 +400,7 @@ mod tests {
     fn untrusted_bases_are_a_last_resort() {
         let one = |error, trusted| Ranked {
             family: 0,
-            spec: BasisSpec::PointValues(crate::basis::PointValuesSpec::default()),
+            spec: BasisSpec::from(crate::basis::PointValuesSpec::default()),
             functions: 8,
             error,
             fitted: error,

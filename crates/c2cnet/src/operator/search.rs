@@ -261,7 +261,7 @@ fn reduced(targets: Targets) -> Result<Targets> {
 
 /// Whether the choice of regularisation matters: random and radial functions are nearly dependent.
 fn ill_conditioned(spec: &BasisSpec) -> bool {
-    matches!(spec, BasisSpec::RandomFeatures(_) | BasisSpec::Radial(_))
+    spec.nearly_dependent()
 }
 
 /// With a learnt prior the basis can be fine: about two functions a reading, within what is quickly
@@ -277,14 +277,14 @@ fn with_learnt_prior(field: &Field, settings: &InputConfig) -> InputConfig {
         .max(8);
     // Smooth functions, each of which few readings see; in many dimensions they would be too far apart.
     let basis = match field.dim() {
-        1..=3 => BasisSpec::Radial(RadialSpec {
+        1..=3 => BasisSpec::from(RadialSpec {
             kernel: Kernel::Gaussian,
             functions,
             centres: Centres::Grid,
             width: None,
             seed: 0,
         }),
-        _ => BasisSpec::Polynomial(PolynomialSpec {
+        _ => BasisSpec::from(PolynomialSpec {
             functions: Some(functions),
             ..PolynomialSpec::default()
         }),

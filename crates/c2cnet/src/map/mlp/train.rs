@@ -7,7 +7,7 @@ use super::optimiser::{Moments, Optimiser};
 use super::scalar::Scalar;
 use super::schedule::Schedule;
 use super::state::State;
-use crate::model_file::Archive;
+use crate::storage::Archive;
 use crate::{Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -164,11 +164,11 @@ pub(super) fn train<T: Scalar>(
         };
         while state.cursor.step < stage.steps && !state.cursor.over {
             if observer.cancelled() {
-                observer.checkpoint(mark, &state.save(mark))?;
+                observer.checkpoint(mark, &state.save(mark)?)?;
                 return Err(Error::Interrupted);
             }
             if clock.checkpoint_due() {
-                observer.checkpoint(mark, &state.save(mark))?;
+                observer.checkpoint(mark, &state.save(mark)?)?;
             }
             let (loss, rate) = run.step(state)?;
             let recorded = run.record(state, rate);
@@ -187,7 +187,7 @@ pub(super) fn train<T: Scalar>(
     }
     // A fit may train several networks; what is done need not be done again.
     if observer.checkpoint_every().is_some() {
-        observer.checkpoint(mark, &state.save(mark))?;
+        observer.checkpoint(mark, &state.save(mark)?)?;
     }
     Ok(())
 }
