@@ -11,6 +11,7 @@ use super::train::{Metric, Plan, TrainingObserver, train};
 use super::{MlpMap, Precision};
 use crate::decode::Targets;
 use crate::map::{CoefficientMap, LinearMap};
+use crate::storage::Fingerprint;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
 //! Threads, checkpoints, divergence, stopping, and the map as a whole.
 
+use super::super::state::State;
 use super::*;
 use crate::map::CoefficientMap;
 use crate::map::mlp::*;
