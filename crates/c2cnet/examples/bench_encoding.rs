@@ -154,9 +154,9 @@ fn make(directory: &Path) -> Result<()> {
         ("scattered", scattered_basis()?),
     ] {
         let stored = Archive::of(basis.as_ref())?;
+        let (weights, biases) = (stored.array("weights")?, stored.array("biases")?);
         write_npz(&directory.join(format!("{name}-basis.npz")), |npz| {
-            for part in ["weights", "biases"] {
-                let array = stored.array(part)?;
+            for (part, array) in [("weights", weights), ("biases", biases)] {
                 npz.put_f64(part, &array.shape, array.values.iter().copied())?;
             }
             npz.put_str("record", &stored.document.to_string())
