@@ -47,7 +47,11 @@ impl Archive {
     /// # Errors
     /// If an array or a field is missing, is of another kind, or a part's own checks refuse.
     pub fn restore<T: DeserializeOwned>(mut self, what: &str) -> Result<T> {
-        let document = std::mem::take(&mut self.document);
+        let mut document = std::mem::take(&mut self.document);
+        if let Some(fields) = document.as_object_mut() {
+            // The file's, not the part's.
+            fields.retain(|key, _| key != "format" && key != "version");
+        }
         let value = self.give(document)?;
         let unreadable = |e| Error::Data(format!("the {what} cannot be read: {}", said(e)));
         value.deserialized().map_err(unreadable)
