@@ -197,7 +197,7 @@ fn model_files_that_cannot_be() {
                 a.document["inputs"][0]["encoder"]["basis"]["bases"][0]["spec"]["functions"] =
                     json!("many")
             }),
-            &["basis fourier", "usize"],
+            &["basis fourier", "\"many\""],
         ),
         (
             "basis of other domain",
