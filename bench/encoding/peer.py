@@ -45,7 +45,7 @@ def random_features(basis, points):
     record = json.loads(str(basis["record"]))
     weights, biases = basis["weights"], basis["biases"]
     domain = np.array(record["domain"])
-    partitions = record["settings"]["partitions"]
+    partitions = record["spec"]["partitions"]
     half = (domain[:, 1] - domain[:, 0]) / (2 * np.array(partitions))
     each = len(biases) // np.prod(partitions)
     phi = np.empty((len(points), len(biases)))

@@ -222,11 +222,11 @@ impl Model {
 
     /// The arrays of the model file by name, and the rest of it as JSON.
     fn archive<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, String)> {
-        let archive = self.net.to_archive();
+        let archive = self.net.to_archive().map_err(exception)?;
         let dict = PyDict::new(py);
         for (name, _) in archive.shapes() {
-            let (shape, numbers) = archive.shaped(name).map_err(exception)?;
-            dict.set_item(name, arrays::array(py, shape, numbers)?)?;
+            let array = archive.array(name).map_err(exception)?;
+            dict.set_item(name, arrays::array(py, &array.shape, &array.values)?)?;
         }
         Ok((dict, archive.document.to_string()))
     }

@@ -9,7 +9,7 @@ use c2cnet::data::npz::write_npz;
 use c2cnet::data::{Bounds, Dataset, Field, Observations, Points, Scattered};
 use c2cnet::domain::Polygon;
 use c2cnet::encode::{Encoder, EncoderSpec, FieldEncoder, Spectrum, Transform};
-use c2cnet::model_file::Archive;
+use c2cnet::storage::Archive;
 use faer::Mat;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -60,7 +60,7 @@ fn scattered_basis() -> Result<Arc<dyn Basis>> {
 }
 
 fn random_features(functions: usize, partitions: usize, scale: f64) -> BasisSpec {
-    BasisSpec::RandomFeatures(RandomFeaturesSpec {
+    BasisSpec::from(RandomFeaturesSpec {
         functions,
         partitions: vec![partitions; 2],
         scale,
@@ -72,7 +72,7 @@ fn random_features(functions: usize, partitions: usize, scale: f64) -> BasisSpec
 
 /// An unstructured mesh of the unit square.
 fn elements_spec() -> Result<BasisSpec> {
-    Ok(BasisSpec::FiniteElements(FiniteElementsSpec {
+    Ok(BasisSpec::from(FiniteElementsSpec {
         degree: Default::default(),
         functions: Some(553),
         size: None,
@@ -153,14 +153,13 @@ fn make(directory: &Path) -> Result<()> {
         ("features", features_spec().build(BuildContext::on(&unit))?),
         ("scattered", scattered_basis()?),
     ] {
-        let mut archive = Archive::default();
-        let record = basis.save(&mut archive, "basis");
-        let weights = archive.matrix("basis.weights")?;
-        let biases = archive.vector("basis.biases")?;
+        let stored = Archive::of(basis.as_ref())?;
+        let (weights, biases) = (stored.array("weights")?, stored.array("biases")?);
         write_npz(&directory.join(format!("{name}-basis.npz")), |npz| {
-            npz.put_f64("weights", &[biases.len(), 2], columns(&weights))?;
-            npz.put_f64("biases", &[biases.len()], biases.iter().copied())?;
-            npz.put_str("record", &record.to_string())
+            for (part, array) in [("weights", weights), ("biases", biases)] {
+                npz.put_f64(part, &array.shape, array.values.iter().copied())?;
+            }
+            npz.put_str("record", &stored.document.to_string())
         })?;
     }
     let phi = elements_spec()?

@@ -216,7 +216,7 @@ fn products(widths: &[usize], samples: usize, shards: usize, steps: usize) -> (f
 /// random features that were evaluated before.
 fn predict(shards: usize) -> Result<(f64, f64)> {
     let map = train(&[512, 180, 180, 2048], 64, Some(2048), shards, 1, &Silent)?;
-    let basis = BasisSpec::RandomFeatures(RandomFeaturesSpec {
+    let basis = BasisSpec::from(RandomFeaturesSpec {
         functions: 2048,
         partitions: vec![8; 2],
         scale: 0.3,

@@ -88,12 +88,12 @@ mod fit;
 pub mod linalg;
 pub mod map;
 pub mod metrics;
-pub mod model_file;
 pub mod observe;
 pub mod operator;
 pub mod plan;
 pub mod report;
 pub mod settings;
+pub mod storage;
 mod train;
 
 pub use error::{Error, Result};

@@ -1,7 +1,7 @@
 //! What long work tells while it runs, and how it is stopped.
 
 use crate::Result;
-use crate::model_file::Archive;
+use crate::storage::Archive;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

@@ -5,6 +5,7 @@ mod toy;
 use c2cnet::C2CNet;
 use c2cnet::data::{Bounds, Dataset, Field, Points};
 use faer::Mat;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use toy::{fitted, line_data, plane_data, scattered_data};
 
@@ -360,4 +361,90 @@ fn a_linear_operator_in_point_values_needs_no_other_map() {
     let (model, report) = fitted(&data, settings);
     assert_eq!(model.map().kind(), "linear");
     assert_eq!(report.candidates.len(), 1, "{:?}", report.candidates);
+}
+
+/// A small basis of any family, for an interval or the plane.
+fn any_basis(dim: usize) -> impl Strategy<Value = Value> {
+    let kind = prop::sample::select(vec!["periodic", "sine", "cosine"]);
+    let activation = prop::sample::select(vec!["tanh", "sin", "cos", "gelu"]);
+    let kernel = prop::sample::select(vec!["gaussian", "multiquadric", "wendland"]);
+    prop_oneof![
+        (kind, 4usize..12)
+            .prop_map(|(kind, m)| json!({"family": "fourier", "kind": kind, "functions": m})),
+        (1usize..5).prop_map(|p| json!({"family": "polynomial", "total_degree": p})),
+        (activation, 4usize..20, any::<u64>()).prop_map(move |(activation, m, seed)| json!({
+            "family": "random-features", "functions": m, "activation": activation, "seed": seed,
+            "partitions": vec![2; dim],
+        })),
+        (kernel, 4usize..16)
+            .prop_map(|(kernel, m)| json!({"family": "radial", "kernel": kernel, "functions": m})),
+        (9usize..20, 1u8..3).prop_map(|(m, degree)| json!({
+            "family": "finite-elements", "functions": m, "degree": degree,
+        })),
+        Just(json!({"family": "point-values"})),
+        Just(json!({"family": "pca", "functions": 3})),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_model_is_the_same_bits_after_a_file(
+        (dim, input, output) in (1usize..3).prop_flat_map(|d| (Just(d), any_basis(d), any_basis(d))),
+        map in prop::sample::select(vec!["linear", "kernel", "mlp"]),
+        transform in prop::sample::select(vec!["none", "standardise"]),
+        seed in any::<u64>(),
+    ) {
+        let data = if dim == 1 { line_data(16, seed) } else { plane_data(16, seed) };
+        let settings = json!({
+            "seed": seed,
+            "input": {"basis": input, "transform": transform, "encoder": {"lambda": 1e-6}},
+            "output": {"basis": output},
+            "map": {"kind": map, "kernel": {"passes": 0}, "mlp": {"hidden": [5], "steps": 3}},
+        });
+        let (model, _) = fitted(&data, settings);
+        let file = model.to_bytes().unwrap();
+        let loaded = C2CNet::from_bytes(&file).unwrap();
+        prop_assert!(bits(&loaded, &data) == bits(&model, &data));
+        prop_assert_eq!(loaded.info(), model.info());
+        prop_assert!(loaded.to_bytes().unwrap() == file);
+    }
+}
+
+/// Components that share a basis share it after loading, so that it is factored once.
+#[test]
+fn a_shared_basis_is_one_basis_after_loading() {
+    let data = many_fields();
+    let (model, _) = fitted(&data, many_settings("separate"));
+    let loaded = C2CNet::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    for model in [&model, &loaded] {
+        let parts = model.outputs()[1].1.basis().parts();
+        assert_eq!(parts.len(), 3);
+        assert!(parts[1..].iter().all(|p| p.shares_with(&parts[0])));
+    }
+    let archive = loaded.to_archive().unwrap();
+    let stored = archive.document["outputs"][1]["decoder"]["basis"]["bases"].as_array();
+    assert_eq!(stored.unwrap().len(), 1);
+}
+
+/// The arrays of a file have the shapes of what they are, for any reader of safetensors.
+#[test]
+fn arrays_are_named_by_their_place() {
+    let data = line_data(20, 1);
+    let (model, _) = fitted(
+        &data,
+        both(json!({"family": "polynomial", "functions": 6}), "linear"),
+    );
+    let bytes = model.to_bytes().unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let rank = model.outputs()[0].1.rank();
+    for (name, shape) in [
+        ("map.weights", vec![6, rank]),
+        ("map.input_mean", vec![6]),
+        ("outputs.0.decoder.transforms.0", vec![rank, 6]),
+        ("outputs.0.decoder.fitted_points", vec![41, 1]),
+    ] {
+        assert_eq!(file.tensor(name).unwrap().shape(), shape, "{name}");
+    }
 }

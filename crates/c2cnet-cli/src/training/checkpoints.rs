@@ -1,6 +1,6 @@
 //! Where training stands, in files beside the model.
 
-use c2cnet::model_file::Archive;
+use c2cnet::storage::Archive;
 use c2cnet::{Error, Result};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,14 +43,16 @@ impl Checkpoints {
         if !path.exists() {
             return Ok(None);
         }
-        let archive = match Archive::read(&path) {
-            // Its words are about models.
-            Err(Error::Format { .. }) => None,
-            read => Some(read?),
-        };
-        match archive.filter(|a| a.document["mark"].as_str() == Some(mark)) {
-            Some(archive) => Ok(Some(archive)),
-            None => Err(Error::format(path, "the checkpoint is damaged")),
+        let archive = Archive::read(&path).map_err(|e| match e {
+            Error::Format { reason, .. } => {
+                let words = format!("the checkpoint is damaged or of another version: {reason}");
+                Error::format(&path, words)
+            }
+            other => other,
+        })?;
+        match archive.document["mark"].as_str() == Some(mark) {
+            true => Ok(Some(archive)),
+            false => Err(Error::format(path, "the checkpoint is damaged")),
         }
     }
 

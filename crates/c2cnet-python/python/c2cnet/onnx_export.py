@@ -194,8 +194,8 @@ def _kernel(
     graph: _Graph, arrays: dict[str, Array], record: dict[str, Any], name: str, value: str
 ) -> str:
     last = record["settings"]["passes"][-1]
-    value = _centred(graph, value, arrays[f"{name}.input_mean"])
-    z = graph.affine(value, arrays[f"{name}.features"])
+    value = _centred(graph, value, arrays[f"{name}.features.input_mean"])
+    z = graph.affine(value, arrays[f"{name}.features.transform"])
     centres = arrays[f"{name}.centres"]
     products = graph.affine(z, -2.0 * centres.T, (centres**2).sum(axis=1))
     own = graph.node("Mul", z, z)
@@ -221,7 +221,8 @@ def _network(
     if entry is not None:
         value = _centred(graph, value, arrays[f"{name}.entry.mean"])
         value = graph.affine(value, arrays[f"{name}.entry.axes"].T / entry["scale"])
-    widths, parameters, start = record["widths"], arrays[f"{name}.parameters"], 0
+    network = record["network"]
+    widths, parameters, start = network["widths"], arrays[f"{name}.parameters"], 0
     for layer, (before, after) in enumerate(zip(widths, widths[1:])):
         size = after * (before + 1)
         # Weights column by column, then shifts.
@@ -229,14 +230,15 @@ def _network(
         start += size
         value = graph.affine(value, both[:-1], both[-1])
         if layer + 2 < len(widths):
-            value = _activation(graph, record["activation"], value)
-    head = record["head"]
-    if head["kind"] == "raw":
-        return graph.affine(value, arrays[f"{name}.head.factor"]) if head["factor"] else value
-    axes = arrays[f"{name}.head.axes"] * head["frame"]["scale"]
-    value = graph.affine(value, axes, arrays[f"{name}.head.mean"])
+            value = _activation(graph, network["activation"], value)
+    kind, head = next(iter(record["head"].items()))
+    name = f"{name}.head.{kind}"
+    if kind == "raw":
+        return value if head["factor"] is None else graph.affine(value, arrays[f"{name}.factor"])
+    axes = arrays[f"{name}.frame.axes"] * head["frame"]["scale"]
+    value = graph.affine(value, axes, arrays[f"{name}.frame.mean"])
     if head["linear"] is not None:
-        linear = _linear(graph, arrays, f"{name}.head.linear", inputs)
+        linear = _linear(graph, arrays, f"{name}.linear", inputs)
         value = graph.node("Add", value, linear)
     return value
 

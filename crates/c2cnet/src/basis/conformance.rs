@@ -2,14 +2,14 @@
 
 use super::{Basis, Design};
 use crate::data::Points;
-use crate::model_file::Archive;
+use crate::storage::Archive;
 use rand::{RngExt, SeedableRng};
 
 /// Checks a basis at random points of its domain.
 ///
 /// Shapes agree; values are finite; a point's row does not depend on the points beside it; the
 /// blocks and the dense matrix give the same products; points outside the domain and of another
-/// dimension are errors; saving and loading gives the same bits.
+/// dimension are errors; storing and loading gives the same bits, so the family must be registered.
 ///
 /// `inside` maps a random point of the bounding box to one where the basis is defined (the
 /// identity for boxes; a move off the holes for meshes).
@@ -74,12 +74,15 @@ pub fn check(basis: &dyn Basis, inside: impl Fn(&[f64]) -> Vec<f64>) {
     assert!(basis.evaluate(&other_dim).is_err(), "other dimension");
 
     assert!(!basis.describe().is_empty());
-    let mut archive = Archive::default();
-    let record = basis.save(&mut archive, "basis");
-    assert_eq!(record["family"], basis.family(), "record names the family");
-    // Through text, as in a file.
-    let record = serde_json::from_str(&record.to_string()).expect("valid JSON");
-    let loaded = super::load(&record, &archive, "basis").expect("loads");
+    let stored = Archive::of(basis).expect("stores");
+    assert_eq!(
+        stored.document["family"],
+        basis.family(),
+        "named by its family"
+    );
+    let file = stored.to_bytes().expect("bytes of a file");
+    let stored = Archive::from_bytes(&file, "basis".as_ref()).expect("the same file");
+    let loaded: Box<dyn Basis> = stored.restore("basis").expect("loads");
     assert_eq!(loaded.describe(), basis.describe());
     let again = loaded.evaluate(&points).expect("evaluates").to_dense();
     assert!(again == dense, "same bits after loading");

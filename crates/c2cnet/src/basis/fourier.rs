@@ -11,10 +11,10 @@
 //! and the basis consists of their products over the axes, without normalisation: sines vanish on
 //! the walls, cosines have no slope there, periodic functions repeat with the side as period.
 
+use super::family::split_product;
 use super::tensor::IndexSet;
-use super::{Basis, Design};
+use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use crate::data::{Bounds, Points};
-use crate::model_file::Archive;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -83,12 +83,67 @@ impl FourierKind {
     }
 }
 
+impl BasisFamily for FourierSpec {
+    const NAME: &'static str = "fourier";
+    type Basis = Fourier;
+
+    fn build(&self, context: BuildContext<'_>) -> Result<Fourier> {
+        Fourier::new(context.domain.clone(), self.clone())
+    }
+
+    fn ladders(_: &LadderRequest<'_>) -> Vec<Ladder> {
+        let kinds = [
+            FourierKind::Cosine,
+            FourierKind::Sine,
+            FourierKind::Periodic,
+        ];
+        kinds.map(ladder).to_vec()
+    }
+}
+
+fn ladder(kind: FourierKind) -> Ladder {
+    let functions = move |size| FourierSpec {
+        kind,
+        modes: None,
+        functions: Some(size),
+    };
+    let modes = move |size: usize, stretch| {
+        let mut modes = split_product(size as f64, stretch)?;
+        if kind == FourierKind::Periodic {
+            // A cosine with its sine.
+            modes.iter_mut().for_each(|m| *m |= 1);
+        }
+        Some(FourierSpec {
+            kind,
+            modes: Some(modes),
+            functions: None,
+        })
+    };
+    Ladder::new(move |size| Some(functions(size).into()))
+        .with_stretch(move |size, stretch| modes(size, stretch).map(Into::into))
+}
+
 /// A trigonometric basis.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Fourier {
     domain: Bounds,
     spec: FourierSpec,
+    #[serde(skip)]
     indices: IndexSet,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    domain: Bounds,
+    spec: FourierSpec,
+}
+
+impl TryFrom<Stored> for Fourier {
+    type Error = Error;
+    fn try_from(stored: Stored) -> Result<Self> {
+        Fourier::new(stored.domain, stored.spec)
+    }
 }
 
 impl Fourier {
@@ -126,16 +181,11 @@ impl Fourier {
             indices,
         })
     }
-
-    pub(super) fn load(record: &serde_json::Value) -> Result<Self> {
-        let (domain, spec) = super::read_record(record)?;
-        Fourier::new(domain, spec)
-    }
 }
 
 impl Basis for Fourier {
     fn family(&self) -> &'static str {
-        "fourier"
+        FourierSpec::NAME
     }
 
     fn len(&self) -> usize {
@@ -163,10 +213,6 @@ impl Basis for Fourier {
                 self.len()
             ),
         }
-    }
-
-    fn save(&self, _: &mut Archive, _: &str) -> serde_json::Value {
-        super::write_record(self.family(), &self.domain, &self.spec)
     }
 }
 

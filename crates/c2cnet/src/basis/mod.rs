@@ -3,6 +3,7 @@
 mod centres;
 pub mod conformance;
 mod design;
+mod family;
 mod finite_elements;
 mod fourier;
 mod pca;
@@ -10,13 +11,14 @@ mod point_values;
 mod polynomial;
 mod radial;
 mod random_features;
-mod spec;
 mod tanh;
 mod tensor;
 mod vector;
 
 pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
+pub(crate) use family::nearly_dependent;
+pub use family::{BasisFamily, BasisSpec, BuildContext, Ladder, LadderRequest, ladders, register};
 pub use finite_elements::{Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec};
 pub use fourier::{Fourier, FourierKind, FourierSpec};
 pub use pca::{Pca, PcaSpec};
@@ -24,21 +26,19 @@ pub use point_values::{PointValues, PointValuesSpec};
 pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
 pub use radial::{Kernel, Radial, RadialSpec};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
-pub use spec::{BasisSpec, BuildContext, load};
 pub use vector::{FieldBasis, VectorBasis};
 
-use spec::{read_record, read_triangles, write_record, write_triangles};
-
+use crate::Result;
 use crate::data::{Bounds, Points};
-use crate::model_file::Archive;
-use crate::{Error, Result};
+use crate::storage::Storable;
 
 /// Scalar functions $\varphi_1, \dots, \varphi_m$ on a domain in $\mathbb R^d$.
 ///
-/// A new basis is one file with this trait, a variant of [`BasisSpec`], an arm in [`load`], and a
-/// test that calls [`conformance::check`].
-pub trait Basis: Send + Sync + std::fmt::Debug {
-    /// The family's name in settings, model files and messages.
+/// A new basis is one file with a type that has this trait and derives `Serialize` and `Deserialize`, its settings
+/// as a [`BasisFamily`], and a test that calls [`conformance::check`]; [`register`] makes it known. Evaluations
+/// after storing and loading must be the same bits, so what was drawn is stored and what can be computed is not.
+pub trait Basis: Storable + Send + Sync + std::fmt::Debug {
+    /// The family's name in settings, model files and messages: [`BasisFamily::NAME`].
     fn family(&self) -> &'static str;
 
     /// How many functions, $m$.
@@ -60,8 +60,4 @@ pub trait Basis: Send + Sync + std::fmt::Debug {
 
     /// One line for people: family, size and what else matters.
     fn describe(&self) -> String;
-
-    /// Puts arrays into `archive` under names that start with `name` and returns the rest, with
-    /// the field `family`; [`load`] is the inverse and must give bit-identical evaluations.
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value;
 }

@@ -9,15 +9,13 @@
 //! $\mu = 0$ to rounding; a $u_k$ that $\mu$ and the directions before it already give is passed over.
 //! Between the points functions interpolate as [`PointValues`](super::PointValues) do.
 
-use super::{Basis, BuildContext, Design, PointValues};
+use super::{Basis, BasisFamily, BuildContext, Design, PointValues};
 use crate::data::{Bounds, Points};
 use crate::linalg;
-use crate::model_file::Archive;
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
-
-const FAMILY: &str = "pca";
 
 /// A part below this, relative to the whole, is rounding.
 const ROUNDING: f64 = 1e-10;
@@ -34,14 +32,28 @@ pub struct PcaSpec {
     pub functions: usize,
 }
 
+impl BasisFamily for PcaSpec {
+    const NAME: &'static str = "pca";
+    const DEPENDS_ON_VALUES: bool = true;
+    type Basis = Pca;
+
+    fn build(&self, context: BuildContext<'_>) -> Result<Pca> {
+        Pca::from_context(self, context)
+    }
+}
+
 /// Principal directions at the training points, interpolated between.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Pca {
     interpolation: PointValues,
     spec: PcaSpec,
-    /// $Q$, one column a function.
+    /// $Q$, one column per function.
+    #[serde(with = "tensor")]
     directions: Mat<f64>,
 }
+
+restore_settled!(Pca);
 
 impl Pca {
     /// The leading directions of `values` (one column a sample) at `points`.
@@ -123,20 +135,13 @@ impl Pca {
         self.directions.as_ref()
     }
 
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let (domain, spec): (Bounds, PcaSpec) = super::read_record(record)?;
-        let interpolation = PointValues::load_points(domain, archive, name)?;
-        let directions = archive.matrix(&format!("{name}.directions"))?;
-        if directions.shape() != (interpolation.len(), spec.functions) {
-            return Err(Error::Data(
+    fn settle(&mut self) -> Result<()> {
+        match self.directions.shape() == (self.interpolation.len(), self.spec.functions) {
+            true => Ok(()),
+            false => Err(Error::Data(
                 "the model's principal directions disagree with their points".into(),
-            ));
+            )),
         }
-        Ok(Pca {
-            interpolation,
-            spec,
-            directions,
-        })
     }
 }
 
@@ -183,7 +188,7 @@ fn independent_directions(values: MatRef<'_, f64>) -> Result<Mat<f64>> {
 
 impl Basis for Pca {
     fn family(&self) -> &'static str {
-        FAMILY
+        PcaSpec::NAME
     }
 
     fn len(&self) -> usize {
@@ -195,7 +200,7 @@ impl Basis for Pca {
     }
 
     fn evaluate(&self, points: &Points) -> Result<Design> {
-        self.domain().check(points, FAMILY)?;
+        self.domain().check(points, PcaSpec::NAME)?;
         let weights = self.interpolation.evaluate(points)?;
         Ok(Design::Dense(weights.mul(self.directions.as_ref())))
     }
@@ -206,12 +211,6 @@ impl Basis for Pca {
             self.len(),
             self.interpolation.len()
         )
-    }
-
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        self.interpolation.save_points(archive, name);
-        archive.put_matrix(format!("{name}.directions"), self.directions.as_ref());
-        super::write_record(FAMILY, self.domain(), &self.spec)
     }
 }
 

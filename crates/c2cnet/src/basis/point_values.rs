@@ -11,17 +11,15 @@
 //!   convex hull (and everywhere, if all points lie on a line);
 //! - $d \ge 3$: the nearest point's value.
 
-use super::{Basis, BuildContext, Design, build_blocks, group_by_cell};
+use super::{Basis, BasisFamily, BuildContext, Design, build_blocks, group_by_cell};
 use crate::data::{Bounds, Points};
 use crate::domain::{Locator, TriangleMesh};
-use crate::model_file::Archive;
+use crate::storage::tensor;
 use crate::{Error, Result};
 use faer::Mat;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::HashMap;
-
-const FAMILY: &str = "point-values";
 
 /// A place in a row with nothing in it.
 const NONE: usize = usize::MAX;
@@ -31,8 +29,18 @@ const NONE: usize = usize::MAX;
 #[serde(deny_unknown_fields)]
 pub struct PointValuesSpec {}
 
+impl BasisFamily for PointValuesSpec {
+    const NAME: &'static str = "point-values";
+    type Basis = PointValues;
+
+    fn build(&self, context: BuildContext<'_>) -> Result<PointValues> {
+        PointValues::from_context(context)
+    }
+}
+
 /// Functions that are 1 at one point and 0 at the others, interpolated between.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct PointValues {
     domain: Bounds,
     points: Points,
@@ -47,6 +55,50 @@ enum Between {
     Sorted(Vec<usize>),
     Triangles(TriangleMesh, Box<Locator>),
     Nearest,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    domain: Bounds,
+    points: Points,
+    /// By value: of points on a circle, such as a grid's cells, there are several triangulations.
+    #[serde(with = "tensor")]
+    triangles: Option<Vec<[usize; 3]>>,
+}
+
+impl Serialize for PointValues {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let stored = Stored {
+            domain: self.domain.clone(),
+            points: self.points.clone(),
+            triangles: match &self.between {
+                Between::Triangles(mesh, _) => Some(mesh.triangles().to_vec()),
+                _ => None,
+            },
+        };
+        stored.serialize(serializer)
+    }
+}
+
+impl TryFrom<Stored> for PointValues {
+    type Error = Error;
+    fn try_from(stored: Stored) -> Result<Self> {
+        let points = stored.points;
+        let between = match (points.dim(), stored.triangles) {
+            (1, None) => Between::sorted(&points),
+            (2, Some(triangles)) => {
+                let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
+                Between::triangles(TriangleMesh::with_all_nodes(nodes, triangles)?)?
+            }
+            (_, None) => Between::Nearest,
+            (dim, Some(_)) => {
+                return Err(Error::Data(format!(
+                    "the model's point values have triangles in {dim} dimensions"
+                )));
+            }
+        };
+        Self::with(stored.domain, points, between)
+    }
 }
 
 /// At most three functions and their values at a point.
@@ -151,42 +203,6 @@ impl PointValues {
         }
         best.1
     }
-
-    /// Puts the points and their triangles into `archive`.
-    pub(super) fn save_points(&self, archive: &mut Archive, name: &str) {
-        let (n, d) = (self.points.len(), self.points.dim());
-        let coords = Mat::from_fn(d, n, |k, i| self.points.point(i)[k]);
-        archive.put_matrix(format!("{name}.points"), coords.as_ref());
-        // By value: of points on a circle, such as a grid's cells, there are several triangulations.
-        if let Between::Triangles(mesh, _) = &self.between {
-            super::write_triangles(archive, name, mesh.triangles());
-        }
-    }
-
-    /// The inverse of [`PointValues::save_points`].
-    pub(super) fn load_points(domain: Bounds, archive: &Archive, name: &str) -> Result<Self> {
-        let coords = archive.matrix(&format!("{name}.points"))?;
-        let columns = (0..coords.ncols()).flat_map(|i| coords.col(i).iter().copied());
-        let points = Points::new(coords.nrows(), columns.collect())?;
-        let triangulated = archive
-            .shapes()
-            .any(|(array, _)| array == format!("{name}.triangles"));
-        let between = match points.dim() {
-            1 => Between::sorted(&points),
-            2 if triangulated => {
-                let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
-                let triangles = super::read_triangles(archive, name)?;
-                Between::triangles(TriangleMesh::with_all_nodes(nodes, triangles)?)?
-            }
-            _ => Between::Nearest,
-        };
-        Self::with(domain, points, between)
-    }
-
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let (domain, _): (Bounds, PointValuesSpec) = super::read_record(record)?;
-        Self::load_points(domain, archive, name)
-    }
 }
 
 impl Between {
@@ -213,7 +229,7 @@ fn bits(point: &[f64]) -> Vec<u64> {
 
 impl Basis for PointValues {
     fn family(&self) -> &'static str {
-        FAMILY
+        PointValuesSpec::NAME
     }
 
     fn len(&self) -> usize {
@@ -225,7 +241,7 @@ impl Basis for PointValues {
     }
 
     fn evaluate(&self, points: &Points) -> Result<Design> {
-        self.domain.check(points, FAMILY)?;
+        self.domain.check(points, PointValuesSpec::NAME)?;
         let rows: Vec<Row> = (0..points.len())
             .into_par_iter()
             .map(|i| self.row(points.point(i)))
@@ -245,11 +261,6 @@ impl Basis for PointValues {
             Between::Nearest => "nearest between them",
         };
         format!("values at {} points, {between}", self.len())
-    }
-
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        self.save_points(archive, name);
-        super::write_record(FAMILY, &self.domain, &PointValuesSpec {})
     }
 }
 

@@ -8,10 +8,10 @@
 //! respect to the uniform probability measure on the box. Both come from three-term recurrences,
 //! which are stable on $[-1, 1]$.
 
+use super::family::split_product;
 use super::tensor::{IndexSet, MAX_FUNCTIONS};
-use super::{Basis, Design};
+use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use crate::data::{Bounds, Points};
-use crate::model_file::Archive;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -76,12 +76,53 @@ impl PolynomialKind {
     }
 }
 
+impl BasisFamily for PolynomialSpec {
+    const NAME: &'static str = "polynomial";
+    type Basis = Polynomial;
+
+    fn build(&self, context: BuildContext<'_>) -> Result<Polynomial> {
+        Polynomial::new(context.domain.clone(), self.clone())
+    }
+
+    /// Legendre polynomials; Chebyshev's span the same.
+    fn ladders(_: &LadderRequest<'_>) -> Vec<Ladder> {
+        let functions = |size| PolynomialSpec {
+            functions: Some(size),
+            ..PolynomialSpec::default()
+        };
+        let degrees = |size: usize, stretch| {
+            let counts = split_product(size as f64, stretch)?;
+            let spec = PolynomialSpec {
+                degrees: Some(counts.iter().map(|c| c - 1).collect()),
+                ..PolynomialSpec::default()
+            };
+            Some(spec.into())
+        };
+        vec![Ladder::new(move |size| Some(functions(size).into())).with_stretch(degrees)]
+    }
+}
+
 /// A polynomial basis.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Polynomial {
     domain: Bounds,
     spec: PolynomialSpec,
+    #[serde(skip)]
     indices: IndexSet,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    domain: Bounds,
+    spec: PolynomialSpec,
+}
+
+impl TryFrom<Stored> for Polynomial {
+    type Error = Error;
+    fn try_from(stored: Stored) -> Result<Self> {
+        Polynomial::new(stored.domain, stored.spec)
+    }
 }
 
 impl Polynomial {
@@ -131,11 +172,6 @@ impl Polynomial {
             indices,
         })
     }
-
-    pub(super) fn load(record: &serde_json::Value) -> Result<Self> {
-        let (domain, spec) = super::read_record(record)?;
-        Polynomial::new(domain, spec)
-    }
 }
 
 /// $\binom{p + d}{d}$, or anything beyond [`MAX_FUNCTIONS`].
@@ -155,7 +191,7 @@ fn simplex_size(dim: usize, degree: usize) -> usize {
 
 impl Basis for Polynomial {
     fn family(&self) -> &'static str {
-        "polynomial"
+        PolynomialSpec::NAME
     }
 
     fn len(&self) -> usize {
@@ -181,10 +217,6 @@ impl Basis for Polynomial {
             _ => "smallest total degree".into(),
         };
         format!("{} {:?} polynomials, {choice}", self.len(), self.spec.kind)
-    }
-
-    fn save(&self, _: &mut Archive, _: &str) -> serde_json::Value {
-        super::write_record(self.family(), &self.domain, &self.spec)
     }
 }
 

@@ -13,11 +13,11 @@
 //! and zero from distance $s_j$ on, so its design matrix is stored by blocks.
 
 use super::centres::{Centres, Spacing, Width, distance_squared};
-use super::{Basis, Design, build_blocks, group_by_cell};
+use super::{Basis, BasisFamily, BuildContext, Design, build_blocks, group_by_cell};
 use crate::data::{Bounds, Points};
-use crate::model_file::Archive;
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -106,14 +106,35 @@ impl Kernel {
     }
 }
 
+impl BasisFamily for RadialSpec {
+    const NAME: &'static str = "radial";
+    const NEARLY_DEPENDENT: bool = true;
+    type Basis = Radial;
+
+    fn build(&self, context: BuildContext<'_>) -> Result<Radial> {
+        Radial::new(context.domain.clone(), self.clone(), context.points)
+    }
+
+    fn for_component(&self, component: usize) -> Self {
+        RadialSpec {
+            seed: self.seed.wrapping_add(component as u64),
+            ..self.clone()
+        }
+    }
+}
+
 /// A basis of radial functions with centres and widths drawn.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Radial {
     domain: Bounds,
     spec: RadialSpec,
     centres: Points,
+    #[serde(with = "tensor")]
     widths: Vec<f64>,
 }
+
+restore_settled!(Radial);
 
 impl Radial {
     /// Draws centres and widths; `data` are the points for [`Centres::Data`].
@@ -193,28 +214,19 @@ impl Radial {
         .densify_if_full()
     }
 
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let (domain, spec): (Bounds, RadialSpec) = super::read_record(record)?;
-        let centres = archive.matrix(&format!("{name}.centres"))?;
-        let widths = archive.vector(&format!("{name}.widths"))?;
-        if centres.shape() != (domain.dim(), widths.len()) || widths.iter().any(|&s| s <= 0.0) {
-            return Err(Error::Data(format!(
+    fn settle(&mut self) -> Result<()> {
+        let (count, dim) = (self.centres.len(), self.centres.dim());
+        let fits = count == self.widths.len() && count > 0 && dim == self.domain.dim();
+        match fits && self.widths.iter().all(|&s| s > 0.0) {
+            true => Ok(()),
+            false => Err(Error::Data(format!(
                 "the model's radial functions are damaged: centres of shape {:?} and {} widths, \
                  which must be positive, in {} dimensions",
-                centres.shape(),
-                widths.len(),
-                domain.dim()
-            )));
+                (count, dim),
+                self.widths.len(),
+                self.domain.dim()
+            ))),
         }
-        let coords = (0..centres.ncols())
-            .flat_map(|j| centres.col(j).iter().copied().collect::<Vec<f64>>())
-            .collect();
-        Ok(Radial {
-            centres: Points::new(domain.dim(), coords)?,
-            domain,
-            spec,
-            widths,
-        })
     }
 }
 
@@ -277,7 +289,7 @@ fn median(values: &[f64]) -> f64 {
 
 impl Basis for Radial {
     fn family(&self) -> &'static str {
-        "radial"
+        RadialSpec::NAME
     }
 
     fn len(&self) -> usize {
@@ -316,14 +328,6 @@ impl Basis for Radial {
             self.len(),
             self.spec.kernel.name()
         )
-    }
-
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        let centres =
-            MatRef::from_column_major_slice(self.centres.coords(), self.domain.dim(), self.len());
-        archive.put_matrix(format!("{name}.centres"), centres);
-        archive.put_vector(format!("{name}.widths"), &self.widths);
-        super::write_record(self.family(), &self.domain, &self.spec)
     }
 }
 

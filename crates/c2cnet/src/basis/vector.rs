@@ -1,9 +1,9 @@
 //! Bases for fields with several components (the paper's Section 2.4).
 
-use super::{Basis, Design, load};
+use super::{Basis, Design};
 use crate::data::Points;
-use crate::model_file::Archive;
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
 /// Functions with one or several components that share a coefficient,
@@ -77,9 +77,54 @@ impl VectorBasis {
 ///
 /// One part for each component encodes them separately and concatenates; a single part with all
 /// components encodes them jointly.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Stored<Box<dyn Basis>>")]
 pub struct FieldBasis {
     parts: Vec<VectorBasis>,
+}
+
+/// A basis used for several components is stored once, and is one basis again after loading.
+#[derive(Serialize, Deserialize)]
+struct Stored<B> {
+    bases: Vec<B>,
+    /// The bases of the components of each part.
+    parts: Vec<Vec<usize>>,
+}
+
+impl Serialize for FieldBasis {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut bases: Vec<&Arc<dyn Basis>> = Vec::new();
+        let mut place = |basis| {
+            let known = bases.iter().position(|b| Arc::ptr_eq(b, basis));
+            known.unwrap_or_else(|| {
+                bases.push(basis);
+                bases.len() - 1
+            })
+        };
+        let parts = self.parts.iter();
+        let parts = parts.map(|part| part.components.iter().map(&mut place).collect());
+        let parts = parts.collect();
+        let bases = bases.into_iter().map(AsRef::as_ref).collect();
+        Stored::<&dyn Basis> { bases, parts }.serialize(serializer)
+    }
+}
+
+impl TryFrom<Stored<Box<dyn Basis>>> for FieldBasis {
+    type Error = Error;
+    fn try_from(stored: Stored<Box<dyn Basis>>) -> Result<Self> {
+        let damaged = || Error::Data("the model's record of a field basis is damaged".into());
+        let bases: Vec<Arc<dyn Basis>> = stored.bases.into_iter().map(Arc::from).collect();
+        let basis = |&i: &usize| bases.get(i).cloned().ok_or_else(damaged);
+        let part = |part: &Vec<usize>| {
+            let components = part.iter().map(basis).collect::<Result<_>>()?;
+            VectorBasis::new(components)
+        };
+        let parts = stored.parts.iter().map(part).collect::<Result<Vec<_>>>()?;
+        match parts.is_empty() {
+            true => Err(damaged()),
+            false => Ok(FieldBasis { parts }),
+        }
+    }
 }
 
 impl FieldBasis {
@@ -145,61 +190,5 @@ impl FieldBasis {
             (1, c) => format!("{first}; {c} components jointly"),
             (_, c) => format!("{first}; {c} components separately"),
         }
-    }
-
-    /// Saves the bases; a basis used for several components is stored once.
-    pub fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        let mut stored: Vec<&Arc<dyn Basis>> = Vec::new();
-        let mut records = Vec::new();
-        let parts: Vec<Vec<usize>> = self
-            .parts
-            .iter()
-            .map(|part| {
-                part.components
-                    .iter()
-                    .map(|basis| {
-                        let known = stored.iter().position(|s| Arc::ptr_eq(s, basis));
-                        known.unwrap_or_else(|| {
-                            let index = stored.len();
-                            records.push(basis.save(archive, &format!("{name}.{index}")));
-                            stored.push(basis);
-                            index
-                        })
-                    })
-                    .collect()
-            })
-            .collect();
-        serde_json::json!({ "bases": records, "parts": parts })
-    }
-
-    /// The inverse of [`FieldBasis::save`].
-    ///
-    /// # Errors
-    /// If the record is damaged.
-    pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let damaged = || Error::Data("the model's record of a field basis is damaged".into());
-        let bases = record["bases"]
-            .as_array()
-            .ok_or_else(damaged)?
-            .iter()
-            .enumerate()
-            .map(|(i, r)| load(r, archive, &format!("{name}.{i}")))
-            .collect::<Result<Vec<_>>>()?;
-        let parts: Vec<Vec<usize>> =
-            serde_json::from_value(record["parts"].clone()).map_err(|_| damaged())?;
-        let parts = parts
-            .iter()
-            .map(|indices| {
-                let components = indices
-                    .iter()
-                    .map(|&i| bases.get(i).cloned().ok_or_else(damaged))
-                    .collect::<Result<_>>()?;
-                VectorBasis::new(components)
-            })
-            .collect::<Result<Vec<_>>>()?;
-        if parts.is_empty() {
-            return Err(damaged());
-        }
-        Ok(FieldBasis { parts })
     }
 }

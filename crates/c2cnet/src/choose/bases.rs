@@ -308,7 +308,7 @@ impl Search<'_> {
                 )));
             }
         }
-        if !ill_conditioned(&drafts[i].plan.bases[0]) {
+        if !drafts[i].plan.bases[0].nearly_dependent() {
             return Ok(None);
         }
         let mut candidates = vec![ridge()];
@@ -496,11 +496,6 @@ fn reduced(targets: Targets) -> Result<Targets> {
     })
 }
 
-/// Whether the choice of regularisation matters: random and radial functions are nearly dependent.
-fn ill_conditioned(spec: &BasisSpec) -> bool {
-    matches!(spec, BasisSpec::RandomFeatures(_) | BasisSpec::Radial(_))
-}
-
 /// With a learned prior the basis can be fine: about two functions per reading, within what is quickly
 /// learned.
 fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
@@ -514,14 +509,14 @@ fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
         .max(8);
     // Smooth functions, each of which few readings see; in many dimensions they would be too far apart.
     let basis = match field.dim() {
-        1..=3 => BasisSpec::Radial(RadialSpec {
+        1..=3 => BasisSpec::from(RadialSpec {
             kernel: Kernel::Gaussian,
             functions,
             centres: Centres::Grid,
             width: None,
             seed: 0,
         }),
-        _ => BasisSpec::Polynomial(PolynomialSpec {
+        _ => BasisSpec::from(PolynomialSpec {
             functions: Some(functions),
             ..PolynomialSpec::default()
         }),

@@ -5,7 +5,6 @@
 //! of [`crate::fit`], and what they computed for the plan that wins is handed on.
 
 mod bases;
-mod candidates;
 mod grid_gap;
 mod maps;
 mod network;

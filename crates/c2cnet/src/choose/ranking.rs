@@ -1,8 +1,7 @@
 //! How well bases represent a field: families in growing sizes, judged between the fitted points.
 
-use super::candidates::{Family, families};
 use super::grid_gap::GridGapCheck;
-use crate::basis::BasisSpec;
+use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Dataset, Field, Observations};
 use crate::decode::{Evaluation, FieldDecoder, choose_withheld};
 use crate::encode::Transform;
@@ -70,7 +69,7 @@ pub(crate) struct Ranking<'a> {
     points: usize,
 }
 
-/// The smallest error of a family so far, and the size that has it.
+/// The smallest error of a ladder so far, and the size that has it.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     error: f64,
@@ -107,11 +106,12 @@ impl<'a> Ranking<'a> {
     /// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
     /// than along the other.
     pub(crate) fn climb(&self, domain: &Bounds) -> Result<Vec<Ranked>> {
-        let families = families(domain.dim(), self.triangles.is_some());
+        let seed = self.context.protocol.seed;
+        let ladders = ladders(domain, self.triangles.is_some(), seed);
         let mut ranked: Vec<Ranked> = Vec::new();
         let mut bests = Vec::new();
-        for (f, family) in families.iter().enumerate() {
-            bests.push(self.climb_family(f, *family, domain, &mut ranked)?);
+        for (f, ladder) in ladders.iter().enumerate() {
+            bests.push(self.climb_ladder(f, ladder, domain, &mut ranked)?);
         }
         if ranked.is_empty() {
             return Err(Error::Data(format!(
@@ -124,18 +124,18 @@ impl<'a> Ranking<'a> {
         if domain.dim() == 2 && best >= self.stop.error && best.is_finite() {
             for (f, near) in bests.iter().enumerate() {
                 if near.error <= CLOSE * best {
-                    self.stretch_family(f, families[f], *near, domain, &mut ranked)?;
+                    self.stretch(f, &ladders[f], *near, domain, &mut ranked)?;
                 }
             }
         }
         Ok(trusted(ranked))
     }
 
-    /// One family in growing sizes.
-    fn climb_family(
+    /// One ladder in growing sizes.
+    fn climb_ladder(
         &self,
         f: usize,
-        family: Family,
+        ladder: &Ladder,
         domain: &Bounds,
         ranked: &mut Vec<Ranked>,
     ) -> Result<Best> {
@@ -144,9 +144,8 @@ impl<'a> Ranking<'a> {
             size: 0,
         };
         let (mut without_gain, mut last) = (0, 0);
-        for size in Family::sizes(self.largest()) {
-            let spec = family.spec(domain, size, self.context.protocol.seed);
-            let Some(tried) = self.try_one(f, spec, domain)? else {
+        for size in Ladder::sizes(self.largest()) {
+            let Some(tried) = self.try_one(f, ladder.spec(size), domain)? else {
                 continue;
             };
             // A mesh may have no size between two others.
@@ -181,19 +180,18 @@ impl<'a> Ranking<'a> {
     }
 
     /// Away from equal numbers along the axes in the direction that helps, as long as it does.
-    fn stretch_family(
+    fn stretch(
         &self,
         f: usize,
-        family: Family,
+        ladder: &Ladder,
         near: Best,
         domain: &Bounds,
         ranked: &mut Vec<Ranked>,
     ) -> Result<()> {
-        let seed = self.context.protocol.seed;
         for step in [2.0, 0.5] {
             let (mut stretch, mut least) = (step, near.error);
             loop {
-                let spec = family.stretched(domain, near.size, stretch, seed);
+                let spec = ladder.stretched(near.size, stretch);
                 let tried = self.try_one(f, spec, domain)?;
                 let Some(tried) = tried.filter(|t| 10 * t.functions <= 11 * self.largest()) else {
                     break;
@@ -455,7 +453,7 @@ mod tests {
     #[test]
     fn few_functions_are_enough_where_more_fit_no_better() {
         let ranked = |pairs: &[(usize, f64, f64)]| -> Vec<Ranked> {
-            let spec = BasisSpec::PointValues(crate::basis::PointValuesSpec::default());
+            let spec = BasisSpec::from(crate::basis::PointValuesSpec::default());
             let one = |&(functions, error, fitted)| Ranked {
                 family: 0,
                 spec: spec.clone(),
@@ -485,7 +483,7 @@ mod tests {
     fn untrusted_bases_are_a_last_resort() {
         let one = |error, trusted| Ranked {
             family: 0,
-            spec: BasisSpec::PointValues(crate::basis::PointValuesSpec::default()),
+            spec: BasisSpec::from(crate::basis::PointValuesSpec::default()),
             functions: 8,
             error,
             fitted: error,

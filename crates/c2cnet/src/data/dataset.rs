@@ -1,6 +1,7 @@
 //! Pairs of input and output functions, split into training and test samples.
 
 use super::Field;
+use crate::storage::Fingerprint;
 use crate::{Error, Result};
 
 /// Samples of an operator: input fields and, except for prediction, output fields.
@@ -112,21 +113,18 @@ impl Dataset {
         (0..split.len()).filter(|&k| split[k] == name).collect()
     }
 
-    /// A hash of every number of the data (FNV-1a), to tell which data a model was fitted to.
+    /// A digest of every number of the data, to tell which data a model was fitted to.
     pub fn fingerprint(&self) -> String {
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        let mut add = |v: f64| {
-            hash = (hash ^ v.to_bits()).wrapping_mul(0x0000_0100_0000_01b3);
-        };
+        let mut fingerprint = Fingerprint::default();
         for (_, field) in self.inputs.iter().chain(&self.outputs) {
             for k in 0..field.samples() {
                 if k == 0 || field.shared_points().is_none() {
-                    field.points_of(k).coords().iter().for_each(|&v| add(v));
+                    fingerprint.numbers(field.points_of(k).coords().iter().copied());
                 }
-                field.values_of(k).into_iter().for_each(&mut add);
+                fingerprint.numbers(field.values_of(k));
             }
         }
-        format!("{hash:016x}")
+        fingerprint.finish()
     }
 
     /// The samples at `indices`, as a data set without a split.
@@ -145,5 +143,40 @@ impl Dataset {
             triangles: self.triangles.clone(),
             meta: self.meta.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Points;
+    use faer::Mat;
+
+    fn data(sign: impl Fn(usize, usize) -> f64) -> Dataset {
+        let field = |values| Field::shared(Points::linspace(0.0, 1.0, 4), vec![values]).unwrap();
+        let value = |i: usize, k: usize| (1 + i + 4 * k) as f64;
+        Dataset::new(
+            field(Mat::from_fn(4, 3, value)),
+            field(Mat::from_fn(4, 3, |i, k| sign(i, k) * value(i, k))),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn the_fingerprint_sees_an_even_number_of_flipped_signs() {
+        let flipped = |places: &'static [(usize, usize)]| {
+            data(|i, k| if places.contains(&(i, k)) { -1.0 } else { 1.0 }).fingerprint()
+        };
+        let all = [
+            flipped(&[]),
+            flipped(&[(1, 1)]),
+            flipped(&[(1, 1), (2, 2)]),
+            flipped(&[(0, 0), (3, 2)]),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert_eq!(a.len(), 16);
+            assert!(all[..i].iter().all(|b| a != b), "{all:?}");
+        }
+        assert_eq!(flipped(&[]), all[0]);
     }
 }

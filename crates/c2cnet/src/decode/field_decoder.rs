@@ -8,22 +8,27 @@ use crate::encode::{
 };
 use crate::error::in_order;
 use crate::metrics::mean_relative;
-use crate::model_file::Archive;
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// The decoder of one output field.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct FieldDecoder {
     basis: FieldBasis,
     /// For each part, $T = V\Sigma^{-1}$: coefficients from orthonormal coordinates.
+    #[serde(with = "tensor")]
     transforms: Vec<Mat<f64>>,
     /// Where the field was fitted, if all samples share their points.
     fitted_points: Option<Points>,
 }
+
+restore_settled!(FieldDecoder);
 
 /// Samples whose errors at withheld points choose the cut, at most.
 const CUT_SAMPLES: usize = 128;
@@ -363,47 +368,15 @@ impl FieldDecoder {
             .collect()
     }
 
-    /// Saves the decoder.
-    pub fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        for (p, transform) in self.transforms.iter().enumerate() {
-            archive.put_matrix(format!("{name}.transform.{p}"), transform.as_ref());
-        }
-        if let Some(points) = &self.fitted_points {
-            archive.put_vector(format!("{name}.points"), points.coords());
-        }
-        serde_json::json!({
-            "basis": self.basis.save(archive, &format!("{name}.basis")),
-            "point_dim": self.fitted_points.as_ref().map(Points::dim),
-        })
-    }
-
-    /// The inverse of [`FieldDecoder::save`].
-    ///
-    /// # Errors
-    /// If the record is damaged.
-    pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let basis = FieldBasis::load(&record["basis"], archive, &format!("{name}.basis"))?;
-        let transforms = (0..basis.parts().len())
-            .map(|p| archive.matrix(&format!("{name}.transform.{p}")))
-            .collect::<Result<Vec<_>>>()?;
+    fn settle(&mut self) -> Result<()> {
+        let parts = self.basis.parts();
         let fit = |(part, t): (&VectorBasis, &Mat<f64>)| part.len() == t.nrows();
-        if !basis.parts().iter().zip(&transforms).all(fit) {
-            return Err(Error::Data(
+        match parts.len() == self.transforms.len() && parts.iter().zip(&self.transforms).all(fit) {
+            true => Ok(()),
+            false => Err(Error::Data(
                 "the model's output space disagrees with its basis".into(),
-            ));
+            )),
         }
-        let fitted_points = match record["point_dim"].as_u64() {
-            Some(dim) => Some(Points::new(
-                dim as usize,
-                archive.vector(&format!("{name}.points"))?,
-            )?),
-            None => None,
-        };
-        Ok(FieldDecoder {
-            basis,
-            transforms,
-            fitted_points,
-        })
     }
 }
 

@@ -1,15 +1,21 @@
 //! An interval cut into elements: $x_0 < x_1 < \dots < x_n$.
 
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// Tolerance for rounding at the two ends, relative to the interval's size.
 const ROUNDING: f64 = 1e-9;
 
 /// Nodes of an interval, strictly increasing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct IntervalMesh {
+    #[serde(with = "tensor")]
     nodes: Vec<f64>,
 }
+
+restore_settled!(IntervalMesh);
 
 impl IntervalMesh {
     /// A mesh with these nodes, in any order.
@@ -54,6 +60,11 @@ impl IntervalMesh {
         let mut nodes: Vec<f64> = (0..=elements).map(|i| lower + step * i as f64).collect();
         nodes[elements] = upper;
         Self::new(nodes)
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        *self = Self::new(std::mem::take(&mut self.nodes))?;
+        Ok(())
     }
 
     /// The nodes, increasing.

@@ -2,21 +2,31 @@
 
 use super::polygon::cross;
 use crate::data::Bounds;
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// A triangle is degenerate if its area is below this fraction of its longest edge squared.
 pub(super) const DEGENERATE: f64 = 1e-13;
 
 /// Triangles that meet in whole edges, corners, or not at all; each counter-clockwise.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct TriangleMesh {
+    #[serde(with = "tensor")]
     nodes: Vec<[f64; 2]>,
+    #[serde(with = "tensor")]
     triangles: Vec<[usize; 3]>,
+    #[serde(skip)]
     edges: Vec<[usize; 2]>,
+    #[serde(skip)]
     triangle_edges: Vec<[usize; 3]>,
+    #[serde(skip)]
     boundary_edges: Vec<usize>,
 }
+
+restore_settled!(TriangleMesh);
 
 impl TriangleMesh {
     /// Builds a mesh from given nodes and triangles.
@@ -105,6 +115,12 @@ impl TriangleMesh {
             triangle_edges,
             boundary_edges,
         })
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let (nodes, triangles) = (&mut self.nodes, &mut self.triangles);
+        *self = Self::with_all_nodes(std::mem::take(nodes), std::mem::take(triangles))?;
+        Ok(())
     }
 
     /// A rectangle cut into `nx` by `ny` cells of two triangles; nodes as in

@@ -6,15 +6,13 @@
 //! $\Phi/\sqrt n = QR$ at $n$ reference points, $\|R(a - b)\|$ is the root mean square of the
 //! difference of the functions themselves, so such coefficients are given to maps as $Ra$.
 
-use crate::basis::{FieldBasis, VectorBasis};
+use crate::basis::{FieldBasis, VectorBasis, nearly_dependent};
 use crate::data::{Field, Observations, Points};
-use crate::model_file::Archive;
+use crate::storage::tensor;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
-
-/// Families whose functions may be nearly dependent; those of others are orthogonal or local.
-const FAMILIES: [&str; 2] = ["random-features", "radial"];
+use serde::{Deserialize, Serialize};
 
 /// Functions are nearly dependent if the diagonal of $R$, which bounds its condition number from
 /// below, spreads by more than this.
@@ -24,8 +22,8 @@ const DEPENDENT: f64 = 1e3;
 const POINTS_PER_FUNCTION: usize = 16;
 
 /// $R$ of each part of a basis, none where coefficients are used as they are.
-#[derive(Debug)]
-pub(super) struct Frame(Vec<Option<Mat<f64>>>);
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Frame(#[serde(with = "tensor")] Vec<Option<Mat<f64>>>);
 
 impl Frame {
     /// Coefficients as they are.
@@ -41,7 +39,7 @@ impl Frame {
             let known = (0..p).find(|&q| part.shares_with(&basis.parts()[q]));
             factors.push(match known {
                 Some(q) => factors[q].clone(),
-                None if all || FAMILIES.contains(&part.components()[0].family()) => {
+                None if all || nearly_dependent(part.components()[0].as_ref()) => {
                     factor(part, &reference(field, part.len())?)?
                         .filter(|r| all || spread(r.as_ref()).is_some_and(|s| s > DEPENDENT))
                 }
@@ -69,41 +67,18 @@ impl Frame {
         out
     }
 
-    pub(super) fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        let parts = self.0.iter().enumerate().map(|(p, r)| {
-            if let Some(r) = r {
-                archive.put_matrix(format!("{name}.{p}"), r.as_ref());
-            }
-            r.is_some()
-        });
-        parts.collect::<Vec<_>>().into()
-    }
-
-    /// The inverse of [`Frame::save`]; models from before there were frames have none.
-    pub(super) fn load(
-        record: &serde_json::Value,
-        archive: &Archive,
-        name: &str,
-        basis: &FieldBasis,
-    ) -> Result<Self> {
-        if record.is_null() {
-            return Ok(Frame::none(basis));
+    /// Whether it is one for coefficients of `basis`.
+    pub(super) fn check(&self, basis: &FieldBasis) -> Result<()> {
+        let square = |(part, r): (&VectorBasis, &Option<Mat<f64>>)| {
+            let fits = |r: &Mat<f64>| r.shape() == (part.len(), part.len());
+            r.as_ref().is_none_or(fits)
+        };
+        let fits =
+            self.0.len() == basis.parts().len() && basis.parts().iter().zip(&self.0).all(square);
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Data("the model's input frame is damaged".into())),
         }
-        let damaged = || Error::Data("the model's input frame is damaged".into());
-        let framed: Vec<bool> = serde_json::from_value(record.clone()).map_err(|_| damaged())?;
-        if framed.len() != basis.parts().len() {
-            return Err(damaged());
-        }
-        let parts = framed.iter().zip(basis.parts()).enumerate();
-        let factors = parts.map(|(p, (framed, part))| {
-            if !framed {
-                return Ok(None);
-            }
-            let r = archive.matrix(&format!("{name}.{p}"))?;
-            let fits = r.shape() == (part.len(), part.len());
-            if fits { Ok(Some(r)) } else { Err(damaged()) }
-        });
-        Ok(Frame(factors.collect::<Result<_>>()?))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, Spectru
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};
 use crate::error::in_order;
-use crate::model_file::Archive;
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -45,18 +45,31 @@ impl Transform {
 const CONSTANT_BELOW: f64 = 1e-12;
 
 /// The encoder of one input field: basis, regularisation of each part, transform.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct FieldEncoder {
     basis: FieldBasis,
     /// Empty if a prior takes their place.
     regularisations: Vec<Regularisation>,
     prior: Option<Prior>,
     transform: Transform,
-    /// Mean and standard deviation of each coefficient, where standardised.
-    standard: Option<(Vec<f64>, Vec<f64>)>,
+    /// Where coefficients are standardised.
+    standard: Option<Standard>,
     frame: Frame,
     /// The factorisation at the points encoded last: most predictions use the same sensors.
+    #[serde(skip)]
     cache: Mutex<Option<Factored>>,
+}
+
+restore_settled!(FieldEncoder);
+
+/// Mean and standard deviation of each coefficient.
+#[derive(Debug, Serialize, Deserialize)]
+struct Standard {
+    #[serde(with = "tensor")]
+    mean: Vec<f64>,
+    #[serde(with = "tensor")]
+    deviation: Vec<f64>,
 }
 
 /// The encoders of all parts, and the points where they apply.
@@ -177,7 +190,7 @@ impl FieldEncoder {
     }
 
     fn standardise(&self, coefficients: &mut Mat<f64>) {
-        if let Some((mean, deviation)) = &self.standard {
+        if let Some(Standard { mean, deviation }) = &self.standard {
             for k in 0..coefficients.ncols() {
                 let column = coefficients.col_mut(k).iter_mut();
                 for (v, (m, s)) in column.zip(mean.iter().zip(deviation)) {
@@ -272,65 +285,21 @@ impl FieldEncoder {
         Ok(encoders)
     }
 
-    /// Saves the encoder.
-    pub fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        if let Some((mean, deviation)) = &self.standard {
-            archive.put_vector(format!("{name}.mean"), mean);
-            archive.put_vector(format!("{name}.deviation"), deviation);
-        }
-        serde_json::json!({
-            "basis": self.basis.save(archive, &format!("{name}.basis")),
-            "regularisations": self.regularisations,
-            "prior": self.prior.as_ref().map(|p| p.save(archive, &format!("{name}.prior"))),
-            "transform": self.transform,
-            "frame": self.frame.save(archive, &format!("{name}.frame")),
-        })
-    }
-
-    /// The inverse of [`FieldEncoder::save`].
-    ///
-    /// # Errors
-    /// If the record is damaged.
-    pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let damaged = |e| Error::Data(format!("the model's encoder record is damaged: {e}"));
-        let basis = FieldBasis::load(&record["basis"], archive, &format!("{name}.basis"))?;
-        let regularisations: Vec<Regularisation> =
-            serde_json::from_value(record["regularisations"].clone()).map_err(damaged)?;
-        let transform: Transform =
-            serde_json::from_value(record["transform"].clone()).map_err(damaged)?;
-        let standard = if transform.standardises() {
-            let mean = archive.vector(&format!("{name}.mean"))?;
-            let deviation = archive.vector(&format!("{name}.deviation"))?;
-            Some((mean, deviation))
-        } else {
-            None
+    fn settle(&mut self) -> Result<()> {
+        let size = self.basis.len();
+        let standard = match &self.standard {
+            Some(s) => s.mean.len() == size && s.deviation.len() == size,
+            None => !self.transform.standardises(),
         };
-        let lengths_fit = standard
-            .as_ref()
-            .is_none_or(|(m, d)| m.len() == basis.len() && d.len() == basis.len());
-        let prior = match &record["prior"] {
-            serde_json::Value::Null => None,
-            record => Some(Prior::load(
-                record,
-                archive,
-                &format!("{name}.prior"),
-                &basis,
-            )?),
-        };
-        let settled = prior.is_some() || regularisations.len() == basis.parts().len();
-        if !settled || !lengths_fit {
+        let settled =
+            self.prior.is_some() || self.regularisations.len() == self.basis.parts().len();
+        if !settled || !standard {
             return Err(Error::Data("the model's encoder is incomplete".into()));
         }
-        let frame = Frame::load(&record["frame"], archive, &format!("{name}.frame"), &basis)?;
-        Ok(FieldEncoder {
-            frame,
-            basis,
-            regularisations,
-            prior,
-            transform,
-            standard,
-            cache: Mutex::new(None),
-        })
+        if let Some(prior) = &self.prior {
+            prior.check(&self.basis)?;
+        }
+        self.frame.check(&self.basis)
     }
 }
 
@@ -505,7 +474,7 @@ fn transformed(field: &Field, transform: Transform) -> Result<std::borrow::Cow<'
     }
 }
 
-fn statistics(coefficients: MatRef<'_, f64>) -> (Vec<f64>, Vec<f64>) {
+fn statistics(coefficients: MatRef<'_, f64>) -> Standard {
     let mean = linalg::column_mean(coefficients);
     let mut variance = vec![0.0; mean.len()];
     for k in 0..coefficients.ncols() {
@@ -520,5 +489,5 @@ fn statistics(coefficients: MatRef<'_, f64>) -> (Vec<f64>, Vec<f64>) {
         .iter()
         .map(|s| (s / coefficients.ncols() as f64).sqrt())
         .collect();
-    (mean, deviation)
+    Standard { mean, deviation }
 }

@@ -11,7 +11,7 @@
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Points, Scattered};
 use crate::error::in_order;
-use crate::model_file::Archive;
+use crate::storage::tensor;
 use crate::{Error, Result, linalg};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{
@@ -21,6 +21,7 @@ use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatRef, Par};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Rounds of expectation maximisation, at most.
 const ROUNDS: usize = 20;
@@ -51,13 +52,16 @@ const REACH: f64 = 1.0 / 6.0;
 const ROUGH: f64 = 0.1;
 
 /// Mean and covariance of coefficients, and the variance of noise.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Prior {
+    #[serde(with = "tensor")]
     mean: Vec<f64>,
+    #[serde(with = "tensor")]
     covariance: Mat<f64>,
     /// Of readings divided by their component's scale.
     noise: f64,
     /// The standard deviation of each component's readings, 1 where they do not vary.
+    #[serde(with = "tensor")]
     scales: Vec<f64>,
 }
 
@@ -414,31 +418,14 @@ impl Prior {
         Ok(reading)
     }
 
-    pub(super) fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        archive.put_vector(format!("{name}.mean"), &self.mean);
-        archive.put_vector(format!("{name}.scales"), &self.scales);
-        archive.put_matrix(format!("{name}.covariance"), self.covariance.as_ref());
-        serde_json::json!({ "noise": self.noise })
-    }
-
-    pub(super) fn load(
-        record: &serde_json::Value,
-        archive: &Archive,
-        name: &str,
-        basis: &FieldBasis,
-    ) -> Result<Self> {
-        let prior = Prior {
-            mean: archive.vector(&format!("{name}.mean"))?,
-            covariance: archive.matrix(&format!("{name}.covariance"))?,
-            noise: record["noise"].as_f64().unwrap_or(f64::NAN),
-            scales: archive.vector(&format!("{name}.scales"))?,
-        };
+    /// Whether it is one for coefficients of `basis`.
+    pub(super) fn check(&self, basis: &FieldBasis) -> Result<()> {
         let size = basis.len();
-        let fits = prior.mean.len() == size
-            && prior.covariance.shape() == (size, size)
-            && prior.scales.len() == basis.components();
-        match fits && prior.noise > 0.0 && prior.scales.iter().all(|s| *s > 0.0) {
-            true => Ok(prior),
+        let fits = self.mean.len() == size
+            && self.covariance.shape() == (size, size)
+            && self.scales.len() == basis.components();
+        match fits && self.noise > 0.0 && self.scales.iter().all(|s| *s > 0.0) {
+            true => Ok(()),
             false => Err(Error::Data("the model's input prior is damaged".into())),
         }
     }

@@ -14,7 +14,7 @@ use super::kernel_function::{
 };
 use super::{CoefficientMap, LinearMap, Mirrors, nystrom};
 use crate::decode::Targets;
-use crate::model_file::Archive;
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
@@ -42,23 +42,32 @@ pub struct PassSettings {
 }
 
 /// A fitted kernel map.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct KernelMap {
     features: Features,
     /// Features of the centres, one column each.
+    #[serde(with = "tensor")]
     centres: Mat<f64>,
     /// $\alpha$, outputs by centres.
+    #[serde(with = "tensor")]
     weights: Mat<f64>,
+    #[serde(with = "tensor")]
     output_mean: Vec<f64>,
     settings: KernelSettings,
 }
 
+restore_settled!(KernelMap);
+
 /// Input coordinates weighted by their effect on the output, $z = L(a - \bar a)$.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Features {
+    #[serde(with = "tensor")]
     transform: Mat<f64>,
+    #[serde(with = "tensor")]
     input_mean: Vec<f64>,
     /// How reflections act on each feature, if the training samples come with their images.
+    #[serde(skip)]
     pub(super) mirrors: Mirrors,
 }
 
@@ -287,29 +296,17 @@ impl KernelMap {
         &self.settings
     }
 
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let settings: KernelSettings = serde_json::from_value(record["settings"].clone())
-            .map_err(|e| Error::Data(format!("the model's kernel map is damaged: {e}")))?;
-        let transform = archive.matrix(&format!("{name}.features"))?;
-        let map = KernelMap {
-            features: Features {
-                mirrors: Mirrors::none(transform.nrows()),
-                transform,
-                input_mean: archive.vector(&format!("{name}.input_mean"))?,
-            },
-            centres: archive.matrix(&format!("{name}.centres"))?,
-            weights: archive.matrix(&format!("{name}.weights"))?,
-            output_mean: archive.vector(&format!("{name}.output_mean"))?,
-            settings,
-        };
-        let fits = map.features.transform.ncols() == map.features.input_mean.len()
-            && map.features.transform.nrows() == map.centres.nrows()
-            && map.weights.shape() == (map.output_mean.len(), map.centres.ncols())
-            && !map.settings.passes.is_empty();
-        if !fits {
-            return Err(Error::Data("the model's kernel map is damaged".into()));
+    fn settle(&mut self) -> Result<()> {
+        let features = &mut self.features;
+        features.mirrors = Mirrors::none(features.transform.nrows());
+        let fits = features.transform.ncols() == features.input_mean.len()
+            && features.transform.nrows() == self.centres.nrows()
+            && self.weights.shape() == (self.output_mean.len(), self.centres.ncols())
+            && !self.settings.passes.is_empty();
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Data("the model's kernel map is damaged".into())),
         }
-        Ok(map)
     }
 
     fn last_pass(&self) -> PassSettings {
@@ -387,14 +384,5 @@ impl CoefficientMap for KernelMap {
             self.centres.ncols(),
             self.centres.nrows(),
         )
-    }
-
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        archive.put_matrix(format!("{name}.features"), self.features.transform.as_ref());
-        archive.put_vector(format!("{name}.input_mean"), &self.features.input_mean);
-        archive.put_matrix(format!("{name}.centres"), self.centres.as_ref());
-        archive.put_matrix(format!("{name}.weights"), self.weights.as_ref());
-        archive.put_vector(format!("{name}.output_mean"), &self.output_mean);
-        serde_json::json!({ "kind": self.kind(), "settings": self.settings })
     }
 }

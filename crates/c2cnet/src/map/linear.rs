@@ -3,22 +3,30 @@
 use super::{CoefficientMap, Mirrors};
 use crate::decode::Targets;
 use crate::metrics::{mean, relative};
-use crate::model_file::Archive;
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
 
 /// $\hat c = \bar c + W(a - \bar a)$, exact for linear PDEs up to floor and encoding.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct LinearMap {
     /// $W$, outputs by inputs.
+    #[serde(with = "tensor")]
     pub(super) weights: Mat<f64>,
+    #[serde(with = "tensor")]
     pub(super) input_mean: Vec<f64>,
+    #[serde(with = "tensor")]
     pub(super) output_mean: Vec<f64>,
     strength: f64,
     loo_error: f64,
     /// Reflections that the training samples came with.
+    #[serde(skip)]
     pub(super) mirrors: Mirrors,
 }
+
+restore_settled!(LinearMap);
 
 /// Samples whose leave-one-out errors choose the strength, at most; the fit itself uses all samples.
 const LOO_SAMPLES: usize = 4000;
@@ -111,24 +119,17 @@ impl LinearMap {
         &self.output_mean
     }
 
-    /// The inverse of [`CoefficientMap::save`].
-    ///
-    /// # Errors
-    /// If a part is missing or shapes disagree.
-    pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let input_mean = archive.vector(&format!("{name}.input_mean"))?;
-        let map = LinearMap {
-            weights: archive.matrix(&format!("{name}.weights"))?,
-            mirrors: Mirrors::none(input_mean.len()),
-            input_mean,
-            output_mean: archive.vector(&format!("{name}.output_mean"))?,
-            strength: record["strength"].as_f64().unwrap_or(f64::NAN),
-            loo_error: record["loo_error"].as_f64().unwrap_or(f64::NAN),
-        };
-        if map.weights.shape() != (map.output_mean.len(), map.input_mean.len()) {
-            return Err(Error::Data("the model's linear map is damaged".into()));
+    /// The chosen strength, as a part of the largest squared singular value of the centred coefficients.
+    pub fn strength(&self) -> f64 {
+        self.strength
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.mirrors = Mirrors::none(self.input_mean.len());
+        match self.weights.shape() == (self.output_mean.len(), self.input_mean.len()) {
+            true => Ok(()),
+            false => Err(Error::Data("the model's linear map is damaged".into())),
         }
-        Ok(map)
     }
 }
 
@@ -212,16 +213,5 @@ impl CoefficientMap for LinearMap {
             self.outputs(),
             self.strength
         )
-    }
-
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        archive.put_matrix(format!("{name}.weights"), self.weights.as_ref());
-        archive.put_vector(format!("{name}.input_mean"), &self.input_mean);
-        archive.put_vector(format!("{name}.output_mean"), &self.output_mean);
-        serde_json::json!({
-            "kind": self.kind(),
-            "strength": self.strength,
-            "loo_error": self.loo_error,
-        })
     }
 }

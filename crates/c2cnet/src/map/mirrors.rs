@@ -15,7 +15,7 @@ use faer::{Mat, MatRef};
 
 /// Which coefficients change sign under which reflections, for samples that come as full orbits: of $N$
 /// columns under $R$ reflections, column $fN/R + k$ is the image under reflection $f$ of column $k$.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Mirrors {
     /// $R$, a power of two: reflections commute and each is its own inverse.
     reflections: usize,

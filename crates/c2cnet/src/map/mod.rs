@@ -20,13 +20,18 @@ pub use mirrors::Mirrors;
 pub use mlp::{MlpMap, MlpSpec};
 
 use crate::Result;
-use crate::model_file::Archive;
+use crate::storage::{Record, Registry, Storable, serialize_tagged, split_tag};
 use faer::{Mat, MatRef};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::LazyLock;
 
 /// A fitted map from coefficients (one column per sample) to coordinates.
 ///
-/// A new kind comes with a test that calls [`conformance::check`].
-pub trait CoefficientMap: Send + Sync + std::fmt::Debug {
+/// A new map is one file with a type that has this trait and derives `Serialize` and `Deserialize`; [`register`]
+/// makes it known to model files.
+/// A test calls [`conformance::check`] on it.
+pub trait CoefficientMap: Storable + Send + Sync + std::fmt::Debug {
     /// The kind's name in settings, model files and messages.
     fn kind(&self) -> &'static str;
 
@@ -44,30 +49,49 @@ pub trait CoefficientMap: Send + Sync + std::fmt::Debug {
 
     /// A description in one line.
     fn describe(&self) -> String;
-
-    /// Puts arrays into `archive` under names that start with `name` and returns the rest, with the
-    /// field `kind`; [`load`] is the inverse.
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value;
 }
 
-/// Rebuilds a map from what [`CoefficientMap::save`] wrote.
+type Restore = fn(Record) -> Result<Box<dyn CoefficientMap>>;
+
+static KINDS: LazyLock<Registry<Restore>> = LazyLock::new(|| {
+    let registry = Registry::new("coefficient map", "c2cnet::map::register");
+    let first = [add::<LinearMap>, add::<KernelMap>, add::<MlpMap>];
+    for (add, kind) in first.iter().zip(["linear", "kernel", "mlp"]) {
+        add(&registry, kind).expect("the names of the crate's maps differ");
+    }
+    registry
+});
+
+fn add<M>(registry: &Registry<Restore>, kind: &'static str) -> Result<()>
+where
+    M: CoefficientMap + DeserializeOwned + 'static,
+{
+    registry.add::<M>(kind, |record| Ok(Box::new(record.restore::<M>()?)))
+}
+
+/// Makes a map known to model files by the name that its [`CoefficientMap::kind`] gives. Again is no harm.
 ///
 /// # Errors
-/// If the record names an unknown kind or misses a part.
-pub fn load(
-    record: &serde_json::Value,
-    archive: &Archive,
-    name: &str,
-) -> Result<Box<dyn CoefficientMap>> {
-    let kind = record["kind"].as_str().unwrap_or_default();
-    Ok(match kind {
-        "linear" => Box::new(LinearMap::load(record, archive, name)?),
-        "mlp" => Box::new(MlpMap::load(record, archive, name)?),
-        "kernel" => Box::new(KernelMap::load(record, archive, name)?),
-        _ => {
-            return Err(crate::Error::Data(format!(
-                "the model uses the map {kind:?}, unknown to this version"
-            )));
-        }
-    })
+/// If another map has the name.
+pub fn register<M>(kind: &'static str) -> Result<()>
+where
+    M: CoefficientMap + DeserializeOwned + 'static,
+{
+    add::<M>(&KINDS, kind)
+}
+
+const TAG: &str = "kind";
+
+impl Serialize for dyn CoefficientMap + '_ {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serialize_tagged(self, TAG, self.kind(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Box<dyn CoefficientMap> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let (kind, record) = split_tag(TAG, deserializer)?;
+        let restore = KINDS.find(&kind).map_err(D::Error::custom)?;
+        restore(record).map_err(D::Error::custom)
+    }
 }

@@ -4,11 +4,12 @@ use super::EvaluationReport;
 use crate::data::{Dataset, Field, Points};
 use crate::decode::{Evaluation, FieldDecoder};
 use crate::encode::FieldEncoder;
-use crate::map::{self, CoefficientMap, LinearMap};
+use crate::map::{CoefficientMap, LinearMap};
 use crate::metrics::{Errors, mean_relative};
-use crate::model_file::{Archive, FORMAT_VERSION};
+use crate::storage::Archive;
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A solution operator: encode inputs, map coefficients, decode outputs anywhere.
@@ -21,6 +22,28 @@ pub struct C2CNet {
     linear: LinearMap,
     /// Settings, data fingerprint, errors at the end of training: for people.
     info: serde_json::Value,
+}
+
+/// A model as it is stored: with references to write it, with the parts themselves once read.
+#[derive(Serialize, Deserialize)]
+struct Stored<E, D, M, L> {
+    inputs: Vec<StoredInput<E>>,
+    outputs: Vec<StoredOutput<D>>,
+    map: M,
+    linear: L,
+    info: serde_json::Value,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredInput<E> {
+    name: String,
+    encoder: E,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredOutput<D> {
+    name: String,
+    decoder: D,
 }
 
 impl C2CNet {
@@ -144,7 +167,7 @@ impl C2CNet {
     /// # Errors
     /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
-        self.to_archive().write(path)
+        self.to_archive()?.write(path)
     }
 
     /// The model as the bytes of its file.
@@ -152,40 +175,35 @@ impl C2CNet {
     /// # Errors
     /// If they cannot be put together.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.to_archive().to_bytes()
+        self.to_archive()?.to_bytes()
     }
 
     /// Everything of the model as arrays and one document, as they stand in its file.
-    pub fn to_archive(&self) -> Archive {
-        let mut archive = Archive::default();
-        let inputs: Vec<_> = self
-            .inputs
-            .iter()
-            .enumerate()
-            .map(|(i, (name, encoder))| {
-                let record = encoder.save(&mut archive, &format!("input.{i}"));
-                serde_json::json!({ "name": name, "encoder": record })
-            })
-            .collect();
-        let outputs: Vec<_> = self
-            .outputs
-            .iter()
-            .enumerate()
-            .map(|(i, (name, decoder))| {
-                let record = decoder.save(&mut archive, &format!("output.{i}"));
-                serde_json::json!({ "name": name, "decoder": record })
-            })
-            .collect();
-        archive.document = serde_json::json!({
-            "format": FORMAT_VERSION,
-            "version": env!("CARGO_PKG_VERSION"),
-            "inputs": inputs,
-            "outputs": outputs,
-            "map": self.map.save(&mut archive, "map"),
-            "linear": self.linear.save(&mut archive, "linear"),
-            "info": self.info,
-        });
-        archive
+    ///
+    /// # Errors
+    /// If a part's `Serialize` refuses.
+    pub fn to_archive(&self) -> Result<Archive> {
+        Archive::of(&Stored {
+            inputs: self
+                .inputs
+                .iter()
+                .map(|(name, encoder)| StoredInput {
+                    name: name.clone(),
+                    encoder,
+                })
+                .collect(),
+            outputs: self
+                .outputs
+                .iter()
+                .map(|(name, decoder)| StoredOutput {
+                    name: name.clone(),
+                    decoder,
+                })
+                .collect(),
+            map: &self.map,
+            linear: &self.linear,
+            info: self.info.clone(),
+        })
     }
 
     /// Reads a model written by [`C2CNet::save`].
@@ -193,7 +211,7 @@ impl C2CNet {
     /// # Errors
     /// If the file cannot be read, is damaged, foreign or of another format version.
     pub fn load(path: &Path) -> Result<Self> {
-        Self::named_archive(&Archive::read(path)?, path)
+        Self::named_archive(Archive::read(path)?, path)
     }
 
     /// Reads what [`C2CNet::to_bytes`] gave.
@@ -202,43 +220,38 @@ impl C2CNet {
     /// If the bytes are damaged, foreign or of another format version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let path = Path::new("model in memory");
-        Self::named_archive(&Archive::from_bytes(bytes, path)?, path)
+        Self::named_archive(Archive::from_bytes(bytes, path)?, path)
     }
 
-    fn named_archive(archive: &Archive, path: &Path) -> Result<Self> {
+    fn named_archive(archive: Archive, path: &Path) -> Result<Self> {
         Self::from_archive(archive).map_err(|e| match e {
             Error::Io { .. } | Error::Format { .. } => e,
             other => Error::format(path, other.to_string()),
         })
     }
 
-    fn from_archive(archive: &Archive) -> Result<Self> {
-        let document = &archive.document;
-        let list = |key: &str| {
-            document[key]
-                .as_array()
-                .filter(|l| !l.is_empty())
-                .ok_or_else(|| Error::Data(format!("the model has no {key}")))
-        };
-        let name = |r: &serde_json::Value| r["name"].as_str().unwrap_or_default().to_string();
-        let inputs = list("inputs")?
-            .iter()
-            .enumerate()
-            .map(|(i, r)| {
-                let encoder = FieldEncoder::load(&r["encoder"], archive, &format!("input.{i}"))?;
-                Ok((name(r), encoder))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let outputs = list("outputs")?
-            .iter()
-            .enumerate()
-            .map(|(i, r)| {
-                let decoder = FieldDecoder::load(&r["decoder"], archive, &format!("output.{i}"))?;
-                Ok((name(r), decoder))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let map = map::load(&document["map"], archive, "map")?;
-        let linear = LinearMap::load(&document["linear"], archive, "linear")?;
+    fn from_archive(archive: Archive) -> Result<Self> {
+        let stored: Stored<FieldEncoder, FieldDecoder, Box<dyn CoefficientMap>, LinearMap> =
+            archive.restore("model")?;
+        for (count, what) in [
+            (stored.inputs.len(), "inputs"),
+            (stored.outputs.len(), "outputs"),
+        ] {
+            if count == 0 {
+                return Err(Error::Data(format!("the model has no {what}")));
+            }
+        }
+        let inputs: Vec<_> = stored
+            .inputs
+            .into_iter()
+            .map(|i| (i.name, i.encoder))
+            .collect();
+        let outputs: Vec<_> = stored
+            .outputs
+            .into_iter()
+            .map(|o| (o.name, o.decoder))
+            .collect();
+        let (map, linear) = (stored.map, stored.linear);
         let coefficients: usize = inputs.iter().map(|(_, e)| e.basis().len()).sum();
         let rank: usize = outputs.iter().map(|(_, d)| d.rank()).sum();
         for m in [map.as_ref(), &linear as &dyn CoefficientMap] {
@@ -256,7 +269,7 @@ impl C2CNet {
             outputs,
             map,
             linear,
-            info: document["info"].clone(),
+            info: stored.info,
         })
     }
 }

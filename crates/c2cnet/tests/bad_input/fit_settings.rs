@@ -51,7 +51,11 @@ fn settings_that_cannot_be() {
         (
             "unknown family",
             basis(json!({"family": "wavelets"})),
-            &["unknown variant `wavelets`", "random-features"],
+            &[
+                "`wavelets` is unknown",
+                "random-features",
+                "c2cnet::basis::register",
+            ],
         ),
         (
             "unknown activation",

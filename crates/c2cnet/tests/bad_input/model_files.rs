@@ -3,25 +3,17 @@
 use super::toy::fitted;
 use super::{check, line_model, said, settings};
 use c2cnet::C2CNet;
-use c2cnet::model_file::{Archive, FORMAT_VERSION};
+use c2cnet::storage::{Archive, FORMAT_VERSION};
 use faer::Mat;
 use serde_json::json;
 use std::path::Path;
 
-/// Copies a model file, leaving out one array and changing another.
-fn altered(model: &Path, leave: &str, change: impl FnOnce(&mut Archive)) -> Option<String> {
-    let from = Archive::read(model).unwrap();
-    let mut to = Archive::default();
-    to.document = from.document.clone();
-    for (name, shape) in from.shapes().filter(|(name, _)| *name != leave) {
-        match shape.len() {
-            1 => to.put_vector(name, &from.vector(name).unwrap()),
-            _ => to.put_matrix(name, from.matrix(name).unwrap().as_ref()),
-        }
-    }
-    change(&mut to);
+/// Changes a model file, its digest included.
+fn altered(model: &Path, change: impl FnOnce(&mut Archive)) -> Option<String> {
+    let mut archive = Archive::read(model).unwrap();
+    change(&mut archive);
     let path = model.with_extension("altered");
-    to.write(&path).unwrap();
+    archive.write(&path).unwrap();
     let message = said(C2CNet::load(&path));
     std::fs::remove_file(path).unwrap();
     message
@@ -62,7 +54,22 @@ fn model_files_that_cannot_be() {
         safetensors::serialize(views, metadata).unwrap()
     };
     let document = |text: String| Some([("c2cnet".to_string(), text)].into());
-    let this = json!({"format": FORMAT_VERSION}).to_string();
+    let this = json!({"blake3": "", "document": {"format": FORMAT_VERSION}}).to_string();
+    let short = {
+        let metadata = document(format!(
+            r#"{{"blake3":"{}","document":{{"format":{FORMAT_VERSION}}}}}"#,
+            "0".repeat(64)
+        ));
+        let mut bytes = tensors(&["w"], metadata);
+        let digits = bytes.windows(64).position(|w| w == [b'0'; 64]).unwrap();
+        let mut hasher = blake3::Hasher::new();
+        hasher
+            .update(&bytes[..digits])
+            .update(&bytes[digits + 64..]);
+        let digest = hasher.finalize().to_hex();
+        bytes[digits..digits + 64].copy_from_slice(digest.as_bytes());
+        bytes
+    };
     let nan = Mat::full(3, 3, f64::NAN);
     let small = Mat::<f64>::zeros(2, 2);
     check(&[
@@ -101,134 +108,174 @@ fn model_files_that_cannot_be() {
             load(&tensors(&[], document("{}".into()))),
             &["format unknown"],
         ),
+        ("short floats", load(&short), &["array w", "64-bit"]),
         (
-            "short floats",
+            "no digest",
             load(&tensors(&["w"], document(this))),
-            &["array w", "64-bit"],
+            &["digest"],
+        ),
+        (
+            "a model of version 0.1",
+            load(&tensors(
+                &["w"],
+                document(json!({"format": 1, "inputs": []}).to_string()),
+            )),
+            &["written by version 0.1 (format 1); fit again"],
         ),
         (
             "newer format",
-            altered(&path, "", |a| {
-                a.document["format"] = json!(FORMAT_VERSION + 1)
-            }),
-            &["model format 2", "format 1"],
+            altered(&path, |a| a.document["format"] = json!(FORMAT_VERSION + 1)),
+            &["model format 3", "format 2"],
         ),
         (
             "NaN inside",
-            altered(&path, "", |a| a.put_matrix("map.weights", nan.as_ref())),
+            altered(&path, |a| a.put("map.weights", &nan)),
             &["map.weights", "NaN"],
         ),
         (
             "missing array",
-            altered(&path, "map.weights", |_| ()),
+            altered(&path, |a| a.remove("map.weights")),
             &["no array map.weights"],
         ),
         (
             "map of another shape",
-            altered(&path, "", |a| a.put_matrix("map.weights", small.as_ref())),
+            altered(&path, |a| a.put("map.weights", &small)),
             &["linear map is damaged"],
         ),
         (
             "consistent map of another size",
-            altered(&path, "", |a| {
-                a.put_matrix("map.weights", small.as_ref());
-                a.put_vector("map.input_mean", &[0.0; 2]);
-                a.put_vector("map.output_mean", &[0.0; 2]);
+            altered(&path, |a| {
+                a.put("map.weights", &small);
+                a.put("map.input_mean", &vec![0.0; 2]);
+                a.put("map.output_mean", &vec![0.0; 2]);
             }),
             &["2 coefficients to 2 coordinates", "5"],
         ),
         (
             "vector for a matrix",
-            altered(&path, "", |a| a.put_vector("map.weights", &[0.0; 4])),
+            altered(&path, |a| a.put("map.weights", &vec![0.0; 4])),
             &["map.weights", "a matrix was expected"],
         ),
         (
             "output space of another shape",
-            altered(&path, "", |a| {
-                a.put_matrix("output.0.transform.0", small.as_ref())
-            }),
+            altered(&path, |a| a.put("outputs.0.decoder.transforms.0", &small)),
             &["disagrees with its basis"],
         ),
         (
             "points cut in half",
-            altered(&path, "", |a| {
-                a.document["outputs"][0]["decoder"]["point_dim"] = json!(2);
-                a.put_vector("output.0.points", &[0.0; 3]);
+            altered(&path, |a| {
+                a.put("outputs.0.decoder.fitted_points", &vec![0.0; 3]);
             }),
-            &["points", "d = 2"],
+            &["fitted_points has shape [3]", "points of shape (n, d)"],
         ),
         (
             "no inputs",
-            altered(&path, "", |a| a.document["inputs"] = json!([])),
+            altered(&path, |a| a.document["inputs"] = json!([])),
             &["no inputs"],
         ),
         (
             "unknown family",
-            altered(&path, "", |a| {
+            altered(&path, |a| {
                 a.document["inputs"][0]["encoder"]["basis"]["bases"][0]["family"] =
                     json!("wavelets")
             }),
-            &["wavelets", "unknown"],
+            &[
+                "wavelets",
+                "unknown",
+                "`fourier`",
+                "c2cnet::basis::register",
+            ],
         ),
         (
             "unknown map",
-            altered(&path, "", |a| a.document["map"]["kind"] = json!("network")),
-            &["network", "unknown"],
+            altered(&path, |a| a.document["map"]["kind"] = json!("network")),
+            &["network", "unknown", "`kernel`", "c2cnet::map::register"],
         ),
         (
             "damaged settings of a basis",
-            altered(&path, "", |a| {
-                a.document["inputs"][0]["encoder"]["basis"]["bases"][0]["settings"]["functions"] =
+            altered(&path, |a| {
+                a.document["inputs"][0]["encoder"]["basis"]["bases"][0]["spec"]["functions"] =
                     json!("many")
             }),
-            &["basis record is damaged"],
+            &["basis fourier", "\"many\""],
         ),
         (
             "basis of other domain",
-            altered(&path, "", |a| {
-                a.document["inputs"][0]["encoder"]["basis"]["bases"][0]["domain"] = json!([[1, 0]])
+            altered(&path, |a| {
+                a.document["inputs"][0]["encoder"]["basis"]["bases"][0]["domain"] =
+                    json!([[1.0, 0.0]])
             }),
-            &["damaged", "lower <= upper"],
+            &["basis fourier", "lower <= upper"],
         ),
         (
             "parts that are not there",
-            altered(&path, "", |a| {
+            altered(&path, |a| {
                 a.document["inputs"][0]["encoder"]["basis"]["parts"] = json!([[7]])
             }),
             &["field basis is damaged"],
         ),
         (
             "no regularisation",
-            altered(&path, "", |a| {
+            altered(&path, |a| {
                 a.document["inputs"][0]["encoder"]["regularisations"] = json!([])
             }),
             &["incomplete"],
         ),
         (
             "weights of other features",
-            altered(&features, "", |a| {
-                a.put_matrix("input.0.basis.0.weights", small.as_ref())
+            altered(&features, |a| {
+                a.put("inputs.0.encoder.basis.bases.0.weights", &small)
             }),
             &["random features disagree"],
         ),
         (
             "short statistics",
-            altered(&features, "", |a| a.put_vector("input.0.mean", &[0.0; 2])),
+            altered(&features, |a| {
+                a.put("inputs.0.encoder.standard.mean", &vec![0.0; 2])
+            }),
             &["incomplete"],
         ),
         (
             "kernel centres of another shape",
-            altered(&features, "", |a| {
-                a.put_matrix("map.centres", small.as_ref())
-            }),
+            altered(&features, |a| a.put("map.centres", &small)),
             &["kernel map is damaged"],
         ),
         (
             "kernel without a pass",
-            altered(&features, "", |a| {
+            altered(&features, |a| {
                 a.document["map"]["settings"]["passes"] = json!([])
             }),
             &["kernel map is damaged"],
         ),
+        (
+            "more features than weights",
+            altered(&features, |a| {
+                let basis = &mut a.document["inputs"][0]["encoder"]["basis"]["bases"][0]["spec"];
+                basis["functions"] = json!(1u64 << 50);
+                basis["partitions"] = json!([1u64 << 50]);
+            }),
+            &["random features disagree"],
+        ),
     ]);
+}
+
+/// Whatever bit has changed, the file is refused by an error.
+#[test]
+fn flipped_bits_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.c2c");
+    let (line, _) = line_model();
+    line.save(&path).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    for bit in (0..8 * whole.len()).step_by(97) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let message = said(C2CNet::from_bytes(&bytes));
+        assert!(
+            message.is_some_and(|m| m.contains("model")),
+            "bit {bit} of {}",
+            whole.len()
+        );
+    }
+    C2CNet::from_bytes(&whole).unwrap();
 }

@@ -21,12 +21,12 @@ mod tests {
     #[test]
     fn bases_can_be_typed() {
         for spec in [
-            BasisSpec::Fourier(FourierSpec {
+            BasisSpec::from(FourierSpec {
                 kind: FourierKind::Sine,
                 functions: Some(64),
                 modes: None,
             }),
-            BasisSpec::Polynomial(PolynomialSpec {
+            BasisSpec::from(PolynomialSpec {
                 degrees: Some(vec![3, 4]),
                 ..Default::default()
             }),

@@ -2,8 +2,8 @@
 
 use super::entries;
 use c2cnet::Result;
-use c2cnet::model_file::Archive;
 use c2cnet::C2CNet;
+use c2cnet::storage::Archive;
 use c2cnet_experiments::terminal::{Table, bounds, counted, error};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -33,8 +33,14 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
         "outputs": [],
     });
     // What only some kinds of map have.
-    for key in ["widths", "activation", "recipe", "precision"] {
-        if let Some(value) = archive.document["map"].get(key) {
+    let map = &archive.document["map"];
+    for (key, value) in [
+        ("widths", map["network"].get("widths")),
+        ("activation", map["network"].get("activation")),
+        ("recipe", map.get("recipe")),
+        ("precision", map.get("precision")),
+    ] {
+        if let Some(value) = value {
             object["map"][key] = value.clone();
         }
     }

@@ -4,6 +4,7 @@ use super::spec::Degree;
 use crate::Result;
 use crate::data::Bounds;
 use crate::domain::{IntervalMesh, Locator, TriangleMesh};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A mesh of an interval or in the plane.
 ///
@@ -13,6 +14,24 @@ use crate::domain::{IntervalMesh, Locator, TriangleMesh};
 pub(super) enum Mesh {
     Interval(IntervalMesh),
     Triangles(TriangleMesh, Box<Locator>),
+}
+
+/// A mesh as it is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum StoredMesh<I, T> {
+    Interval(I),
+    Triangles(T),
+}
+
+impl Serialize for Mesh {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Mesh::Interval(mesh) => StoredMesh::Interval(mesh),
+            Mesh::Triangles(mesh, _) => StoredMesh::Triangles(mesh),
+        }
+        .serialize(serializer)
+    }
 }
 
 impl Mesh {

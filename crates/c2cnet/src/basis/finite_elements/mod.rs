@@ -17,28 +17,49 @@ mod spec;
 
 pub use spec::{Boundary, Degree, FiniteElementsSpec, MeshSpec};
 
-use super::{Basis, BuildContext, Design, build_blocks, group_by_cell};
+use super::{Basis, BasisFamily, BuildContext, Design, build_blocks, group_by_cell};
 use crate::data::{Bounds, Points};
 use crate::domain::{IntervalMesh, Locator, TriangleMesh};
-use crate::model_file::Archive;
 use crate::{Error, Result};
-use elements::Mesh;
+use elements::{Mesh, StoredMesh};
 use faer::Mat;
 use mesh_size::Fineness;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-const FAMILY: &str = "finite-elements";
+const FAMILY: &str = FiniteElementsSpec::NAME;
 
 /// A finite-element basis on a mesh.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct FiniteElements {
+    #[serde(skip)]
     domain: Bounds,
     settings: Settings,
     mesh: Mesh,
     /// The function of each node and then of each midpoint; `None` where it is left out.
+    #[serde(skip)]
     functions: Vec<Option<usize>>,
+    #[serde(skip)]
     len: usize,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    settings: Settings,
+    mesh: StoredMesh<IntervalMesh, TriangleMesh>,
+}
+
+impl TryFrom<Stored> for FiniteElements {
+    type Error = Error;
+    fn try_from(stored: Stored) -> Result<Self> {
+        match stored.mesh {
+            StoredMesh::Interval(mesh) => {
+                Self::from_settings(Mesh::Interval(mesh), stored.settings)
+            }
+            StoredMesh::Triangles(mesh) => Self::from_triangles(mesh, stored.settings),
+        }
+    }
 }
 
 /// What shapes the functions on a given mesh.
@@ -244,27 +265,6 @@ impl FiniteElements {
         let places = self.mesh.element_places(self.settings.degree, element);
         places.into_iter().map(|p| self.functions[p]).collect()
     }
-
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let (domain, settings): (Bounds, Settings) = super::read_record(record)?;
-        let nodes = archive.matrix(&format!("{name}.nodes"))?;
-        match (domain.dim(), nodes.nrows()) {
-            (1, 1) => {
-                let mesh = IntervalMesh::new(nodes.row(0).iter().copied().collect())?;
-                Self::from_settings(Mesh::Interval(mesh), settings)
-            }
-            (2, 2) => {
-                let triangles = super::read_triangles(archive, name)?;
-                let nodes = (0..nodes.ncols())
-                    .map(|i| [nodes[(0, i)], nodes[(1, i)]])
-                    .collect();
-                Self::from_triangles(TriangleMesh::new(nodes, triangles)?, settings)
-            }
-            _ => Err(Error::Data(
-                "the model's finite elements have a damaged mesh".into(),
-            )),
-        }
-    }
 }
 
 impl Basis for FiniteElements {
@@ -328,18 +328,6 @@ impl Basis for FiniteElements {
                 Boundary::Remove => ", zero on the boundary",
             }
         )
-    }
-
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        let nodes = match &self.mesh {
-            Mesh::Interval(mesh) => Mat::from_fn(1, mesh.nodes().len(), |_, i| mesh.nodes()[i]),
-            Mesh::Triangles(mesh, _) => {
-                super::write_triangles(archive, name, mesh.triangles());
-                Mat::from_fn(2, mesh.nodes().len(), |k, i| mesh.nodes()[i][k])
-            }
-        };
-        archive.put_matrix(format!("{name}.nodes"), nodes.as_ref());
-        super::write_record(FAMILY, &self.domain, &self.settings)
     }
 }
 

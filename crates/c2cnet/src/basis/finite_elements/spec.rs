@@ -1,5 +1,8 @@
 //! Finite elements as users write them.
 
+use super::FiniteElements;
+use crate::basis::family::split_product;
+use crate::basis::{BasisFamily, BuildContext, Ladder, LadderRequest};
 use crate::domain::Polygon;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -38,6 +41,43 @@ pub struct FiniteElementsSpec {
     /// How far outside the mesh points may lie, in sizes of an element.
     #[serde(default)]
     pub slack: f64,
+}
+
+impl BasisFamily for FiniteElementsSpec {
+    const NAME: &'static str = "finite-elements";
+    type Basis = FiniteElements;
+
+    fn build(&self, context: BuildContext<'_>) -> Result<FiniteElements> {
+        FiniteElements::new(self, context)
+    }
+
+    /// Quadratic elements on the box, unless the domain does not fill it: they would hang in the air.
+    fn ladders(request: &LadderRequest<'_>) -> Vec<Ladder> {
+        let domain = request.domain;
+        if domain.dim() > 2 || request.irregular {
+            return Vec::new();
+        }
+        let quadratic = |functions, mesh| FiniteElementsSpec {
+            degree: Degree::Quadratic,
+            functions,
+            size: None,
+            mesh,
+            boundary: Boundary::Keep,
+            slack: 0.0,
+        };
+        let ladder = Ladder::new(move |size| Some(quadratic(Some(size), MeshSpec::Box).into()));
+        if domain.dim() == 1 {
+            return vec![ladder];
+        }
+        let aspect = (domain.width(0), domain.width(1));
+        vec![ladder.with_stretch(move |size, stretch| {
+            let ratio = stretch * aspect.0 / aspect.1;
+            // Quadratic elements: 2n + 1 functions along n cells.
+            let functions = split_product(size as f64, ratio)?;
+            let cells = functions.iter().map(|f| (f / 2).max(1)).collect();
+            Some(quadratic(None, MeshSpec::Cells(cells)).into())
+        })]
+    }
 }
 
 /// Where the elements come from.

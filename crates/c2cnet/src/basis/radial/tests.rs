@@ -1,5 +1,6 @@
 use super::*;
 use crate::basis::{BasisSpec, BuildContext, CentreBox, conformance};
+use crate::storage::Archive;
 
 const KERNELS: [Kernel; 4] = [
     Kernel::Gaussian,
@@ -315,12 +316,15 @@ fn impossible_settings_are_errors() {
 fn damaged_records_are_errors() {
     let spec = spec(Kernel::Gaussian, 4, Centres::Grid, None);
     let basis = Radial::new(Bounds::unit(2), spec, None).unwrap();
-    let mut archive = Archive::default();
-    let record = basis.save(&mut archive, "b");
-    for widths in [&[1.0, 1.0][..], &[1.0, 1.0, 1.0, 0.0]] {
-        let mut damaged = archive.clone();
-        damaged.put_vector("b.widths", widths);
-        assert!(Radial::load(&record, &damaged, "b").is_err());
+    let stored = Archive::of(&basis).unwrap();
+    let refused = |archive: Archive| archive.restore::<Radial>("basis").is_err();
+    for widths in [vec![], vec![1.0; 2], vec![-1.0; basis.len()]] {
+        let mut damaged = stored.clone();
+        damaged.put("widths", &widths);
+        assert!(refused(damaged));
     }
-    assert!(Radial::load(&record, &Archive::default(), "b").is_err());
+    let mut missing = stored.clone();
+    missing.remove("centres");
+    assert!(refused(missing));
+    assert!(!refused(stored));
 }

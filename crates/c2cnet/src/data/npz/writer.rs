@@ -1,7 +1,7 @@
 //! Writing arrays into an `.npz` file.
 
 use crate::Result;
-use crate::model_file::write_atomically;
+use crate::storage::write_atomically;
 use npyz::{AutoSerialize, DType, Serialize, WriterBuilder};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};

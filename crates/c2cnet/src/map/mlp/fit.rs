@@ -12,6 +12,7 @@ use super::{MlpMap, Precision};
 use crate::decode::Targets;
 use crate::map::{CoefficientMap, LinearMap};
 use crate::observe::{Metric, Observer};
+use crate::storage::Fingerprint;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
@@ -171,7 +172,7 @@ fn fit_with<T: Scalar>(
     let plan = spec.plan(train_on.len(), seed);
     let mark = mark(data, train_on, validation, &network, spec, &plan);
     let mut state = match observer.resume(&mark)? {
-        Some(archive) => State::load(&archive, &network, &plan, &mark)?,
+        Some(archive) => State::load(archive, &network, &plan, &mark)?,
         None => State::new(network.initialise::<T>(seed), &plan),
     };
     train(
@@ -270,32 +271,17 @@ fn mark(
     spec: &MlpSpec,
     plan: &Plan,
 ) -> String {
-    let mut hash = Fnv::new();
+    let mut fingerprint = Fingerprint::default();
     for matrix in [data.coefficients, data.targets.coordinates.as_ref()] {
         for k in 0..matrix.ncols() {
-            matrix.col(k).iter().for_each(|v| hash.add(v.to_bits()));
+            fingerprint.numbers(matrix.col(k).iter().copied());
         }
     }
     for list in [train, validation] {
-        hash.add(list.len() as u64);
-        list.iter().for_each(|&k| hash.add(k as u64));
+        fingerprint.word(list.len() as u64);
+        list.iter().for_each(|&k| fingerprint.word(k as u64));
     }
     let settings = serde_json::json!([network.widths(), spec, plan]).to_string();
-    settings.bytes().for_each(|b| hash.add(u64::from(b)));
-    format!("{:016x}", hash.0)
-}
-
-/// The hash of Fowler, Noll and Vo, a word at a time.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0 ^ word)
-            .wrapping_mul(0x0100_0000_01b3)
-            .rotate_left(23);
-    }
+    fingerprint.text(&settings);
+    fingerprint.finish()
 }

@@ -1,19 +1,25 @@
 //! Transforms before the network's inputs and after its outputs.
 
 use crate::map::{CoefficientMap, LinearMap};
-use crate::model_file::Archive;
+use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
 
 /// $x = V^\top(a - \bar a)/s$: principal axes of the training coefficients under one common scale.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub(super) struct Principal {
+    #[serde(with = "tensor")]
     pub(super) mean: Vec<f64>,
     /// $V$, orthonormal columns.
+    #[serde(with = "tensor")]
     pub(super) axes: Mat<f64>,
     /// The standard deviation along the first axis.
     pub(super) scale: f64,
 }
+
+restore_settled!(Principal);
 
 impl Principal {
     /// The axes along which the columns of `a` deviate by more than `cut` of the largest deviation.
@@ -53,20 +59,9 @@ impl Principal {
         a
     }
 
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        archive.put_vector(format!("{name}.mean"), &self.mean);
-        archive.put_matrix(format!("{name}.axes"), self.axes.as_ref());
-        serde_json::json!({ "scale": self.scale })
-    }
-
-    fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        let frame = Principal {
-            mean: archive.vector(&format!("{name}.mean"))?,
-            axes: archive.matrix(&format!("{name}.axes"))?,
-            scale: record["scale"].as_f64().unwrap_or(f64::NAN),
-        };
-        match frame.axes.nrows() == frame.mean.len() && frame.scale > 0.0 {
-            true => Ok(frame),
+    fn settle(&mut self) -> Result<()> {
+        match self.axes.nrows() == self.mean.len() && self.scale > 0.0 {
+            true => Ok(()),
             false => Err(damaged()),
         }
     }
@@ -77,10 +72,14 @@ pub(super) fn damaged() -> Error {
 }
 
 /// After the network's outputs.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Head {
     /// They are raw coefficients $b$, and the coordinates $Rb$ (or $b$ itself without $R$).
-    Raw { factor: Option<Mat<f64>> },
+    Raw {
+        #[serde(with = "tensor")]
+        factor: Option<Mat<f64>>,
+    },
     /// They are principal coordinates, possibly of the residual of the linear map.
     Principal {
         frame: Principal,
@@ -114,48 +113,17 @@ impl Head {
         (outputs == expected).then_some(rows)
     }
 
-    pub(super) fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
+    /// The map to which the network's part is added.
+    pub(super) fn linear(&self) -> Option<&LinearMap> {
         match self {
-            Head::Raw { factor } => {
-                if let Some(r) = factor {
-                    archive.put_matrix(format!("{name}.factor"), r.as_ref());
-                }
-                serde_json::json!({ "kind": "raw", "factor": factor.is_some() })
-            }
-            Head::Principal { frame, linear } => serde_json::json!({
-                "kind": "principal",
-                "frame": frame.save(archive, name),
-                "linear": linear.as_ref().map(|l| l.save(archive, &format!("{name}.linear"))),
-            }),
+            Head::Principal { linear, .. } => linear.as_ref(),
+            Head::Raw { .. } => None,
         }
-    }
-
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        Ok(match record["kind"].as_str() {
-            Some("raw") => Head::Raw {
-                factor: match record["factor"].as_bool() {
-                    Some(true) => Some(archive.matrix(&format!("{name}.factor"))?),
-                    _ => None,
-                },
-            },
-            Some("principal") => {
-                let linear = &record["linear"];
-                let linear_name = format!("{name}.linear");
-                Head::Principal {
-                    frame: Principal::load(&record["frame"], archive, name)?,
-                    linear: match linear.is_null() {
-                        true => None,
-                        false => Some(LinearMap::load(linear, archive, &linear_name)?),
-                    },
-                }
-            }
-            _ => return Err(damaged()),
-        })
     }
 }
 
 /// Before the network's inputs: nothing, or principal axes.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry(pub(super) Option<Principal>);
 
 impl Entry {
@@ -164,19 +132,5 @@ impl Entry {
             Some(frame) => frame.forward(a),
             None => a.to_owned(),
         }
-    }
-
-    pub(super) fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        match &self.0 {
-            Some(frame) => frame.save(archive, name),
-            None => serde_json::Value::Null,
-        }
-    }
-
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        Ok(Entry(match record.is_null() {
-            true => None,
-            false => Some(Principal::load(record, archive, name)?),
-        }))
     }
 }

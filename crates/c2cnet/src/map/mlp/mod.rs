@@ -36,26 +36,33 @@ pub use schedule::Schedule;
 pub use spec::{BatchSize, MlpSpec, Recipe, StageSpec, Whole};
 pub use train::{Plan, Stage};
 
-use super::CoefficientMap;
-use crate::model_file::Archive;
+use super::{CoefficientMap, LinearMap};
+use crate::storage::{restore_settled, tensor};
 use crate::{Result, linalg};
 use faer::{Mat, MatRef, Par};
 use head::{Entry, Head, damaged};
 use network::Scratch;
+use serde::{Deserialize, Serialize};
 
 /// A trained network between input coefficients and output coordinates.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct MlpMap {
     network: Network,
     /// As trained; widened to `f64` without loss.
+    #[serde(with = "tensor")]
     parameters: Vec<f64>,
     entry: Entry,
     head: Head,
     recipe: Recipe,
     precision: Precision,
+    #[serde(skip)]
     inputs: usize,
+    #[serde(skip)]
     outputs: usize,
 }
+
+restore_settled!(MlpMap);
 
 /// Samples that are predicted together.
 const PREDICT_BATCH: usize = 128;
@@ -107,31 +114,21 @@ impl MlpMap {
         out
     }
 
-    pub(super) fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result<Self> {
-        fn part<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T> {
-            serde_json::from_value(value.clone()).map_err(|_| damaged())
+    fn settle(&mut self) -> Result<()> {
+        if !self.network.fits(self.parameters.len()) {
+            return Err(damaged());
         }
-        let network = Network::new(part(&record["widths"])?, part(&record["activation"])?)
-            .map_err(|_| damaged())?;
-        let entry = Entry::load(&record["entry"], archive, &format!("{name}.entry"))?;
-        let head = Head::load(&record["head"], archive, &format!("{name}.head"))?;
-        let parameters = archive.vector(&format!("{name}.parameters"))?;
-        let fits = parameters.len() == network.parameters()
-            && entry
-                .0
-                .as_ref()
-                .is_none_or(|e| e.axes.ncols() == network.inputs());
-        let outputs = head.coordinates_of(network.outputs()).filter(|_| fits);
-        Ok(MlpMap {
-            inputs: entry.0.as_ref().map_or(network.inputs(), |e| e.mean.len()),
-            outputs: outputs.ok_or_else(damaged)?,
-            network,
-            parameters,
-            entry,
-            head,
-            recipe: part(&record["recipe"])?,
-            precision: part(&record["precision"])?,
-        })
+        let (network, entry) = (&self.network, self.entry.0.as_ref());
+        self.inputs = entry.map_or(network.inputs(), |e| e.mean.len());
+        let outputs = self.head.coordinates_of(network.outputs());
+        self.outputs = outputs.ok_or_else(damaged)?;
+        let linear = |l: &LinearMap| (l.inputs(), l.outputs()) == (self.inputs, self.outputs);
+        match entry.is_none_or(|e| e.axes.ncols() == network.inputs())
+            && self.head.linear().is_none_or(linear)
+        {
+            true => Ok(()),
+            false => Err(damaged()),
+        }
     }
 }
 
@@ -176,18 +173,5 @@ impl CoefficientMap for MlpMap {
                 ""
             },
         )
-    }
-
-    fn save(&self, archive: &mut Archive, name: &str) -> serde_json::Value {
-        archive.put_vector(format!("{name}.parameters"), &self.parameters);
-        serde_json::json!({
-            "kind": self.kind(),
-            "widths": self.network.widths(),
-            "activation": self.network.activation(),
-            "recipe": self.recipe,
-            "precision": self.precision,
-            "entry": self.entry.save(archive, &format!("{name}.entry")),
-            "head": self.head.save(archive, &format!("{name}.head")),
-        })
     }
 }

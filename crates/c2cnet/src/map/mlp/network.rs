@@ -12,10 +12,11 @@ use crate::{Error, Result};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand::{RngExt, SeedableRng};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The shape of a network; parameters are stored elsewhere, in one slice.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     widths: Vec<usize>,
     activation: Activation,
@@ -63,6 +64,14 @@ impl Network {
     /// $\sum_l w_{l+1}(w_l + 1)$.
     pub fn parameters(&self) -> usize {
         self.range(self.layers() - 1).end
+    }
+
+    /// Whether `parameters` numbers are what a network that was read from a file needs.
+    pub(super) fn fits(&self, parameters: usize) -> bool {
+        let size = |pair: &[usize]| pair[1].checked_mul(pair[0].checked_add(1)?);
+        let mut sizes = self.widths.windows(2).map(size);
+        let total = sizes.try_fold(0usize, |sum, size| sum.checked_add(size?));
+        self.widths.len() >= 2 && !self.widths.contains(&0) && total == Some(parameters)
     }
 
     /// Where the parameters of a layer are.

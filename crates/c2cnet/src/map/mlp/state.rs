@@ -3,21 +3,27 @@
 use super::network::Network;
 use super::scalar::Scalar;
 use super::train::Plan;
-use crate::model_file::{Archive, FORMAT_VERSION};
 use crate::observe::Metric;
+use crate::storage::{Archive, tensor};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The state of training between steps.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "T: tensor::Element")]
 pub(super) struct State<T> {
+    #[serde(with = "tensor")]
     pub(super) parameters: Vec<T>,
     /// Means of gradients and of their squares.
+    #[serde(with = "tensor")]
     pub(super) first: Vec<T>,
+    #[serde(with = "tensor")]
     pub(super) second: Vec<T>,
     /// The moving average of the parameters, if the plan asks for one.
+    #[serde(with = "tensor")]
     pub(super) average: Option<Vec<T>>,
     /// The parameters with the smallest validation loss of the stage, if the plan keeps them.
+    #[serde(with = "tensor")]
     pub(super) best: Option<Vec<T>>,
     pub(super) cursor: Cursor,
 }
@@ -61,6 +67,17 @@ impl Cursor {
     }
 }
 
+/// A state in a file.
+#[derive(Serialize, Deserialize)]
+struct Checkpoint<S> {
+    kind: String,
+    /// Tells runs apart.
+    mark: String,
+    state: S,
+}
+
+const KIND: &str = "mlp-checkpoint";
+
 impl<T: Scalar> State<T> {
     pub(super) fn new(parameters: Vec<T>, plan: &Plan) -> Self {
         State {
@@ -95,28 +112,12 @@ impl<T: Scalar> State<T> {
     }
 
     /// `mark` identifies the run: [`State::load`] refuses any other.
-    pub(super) fn save(&self, mark: &str) -> Archive {
-        let mut archive = Archive::default();
-        archive.document = serde_json::json!({
-            "format": FORMAT_VERSION,
-            "kind": "mlp-checkpoint",
-            "mark": mark,
-            "cursor": self.cursor,
-        });
-        let mut put = |name: &str, values: &[T]| {
-            let wide: Vec<f64> = values.iter().map(|v| v.to_f64()).collect();
-            archive.put_vector(name, &wide);
-        };
-        put("parameters", &self.parameters);
-        put("first", &self.first);
-        put("second", &self.second);
-        if let Some(average) = &self.average {
-            put("average", average);
-        }
-        if let Some(best) = &self.best {
-            put("best", best);
-        }
-        archive
+    pub(super) fn save(&self, mark: &str) -> Result<Archive> {
+        Archive::of(&Checkpoint {
+            kind: KIND.into(),
+            mark: mark.into(),
+            state: self,
+        })
     }
 
     /// The inverse of [`State::save`].
@@ -124,44 +125,39 @@ impl<T: Scalar> State<T> {
     /// # Errors
     /// If the archive is not a checkpoint, is damaged, or belongs to another run.
     pub(super) fn load(
-        archive: &Archive,
+        archive: Archive,
         network: &Network,
         plan: &Plan,
         mark: &str,
     ) -> Result<Self> {
-        let document = &archive.document;
-        if document["kind"].as_str() != Some("mlp-checkpoint") {
+        if archive.document["kind"].as_str() != Some(KIND) {
             return Err(Error::Data(
                 "the file is not a checkpoint of training".into(),
             ));
         }
-        if document["mark"].as_str() != Some(mark) {
+        if archive.document["mark"].as_str() != Some(mark) {
             return Err(Error::Data(
                 "the checkpoint belongs to a run with other data or settings; resume with the same ones, or start again"
                     .into(),
             ));
         }
         let damaged = |why: &str| Error::Data(format!("the checkpoint is damaged: {why}"));
-        let cursor: Cursor = serde_json::from_value(document["cursor"].clone())
-            .map_err(|e| damaged(&e.to_string()))?;
-        let take = |name: &str| -> Result<Vec<T>> {
-            let values = archive.vector(name)?;
-            match values.len() == network.parameters() {
-                true => Ok(values.into_iter().map(T::from_f64).collect()),
-                false => Err(damaged(&format!("{name} has {} values", values.len()))),
+        let state = archive.restore::<Checkpoint<Self>>("checkpoint")?.state;
+        let all = [
+            Some(&state.parameters),
+            Some(&state.first),
+            Some(&state.second),
+            state.average.as_ref(),
+            state.best.as_ref(),
+        ];
+        for values in all.into_iter().flatten() {
+            if values.len() != network.parameters() {
+                return Err(damaged(&format!("{} values", values.len())));
             }
-        };
-        let has = |name: &str| archive.shapes().any(|(n, _)| n == name);
-        if plan.ema.is_some() != has("average") {
+        }
+        if plan.ema.is_some() != state.average.is_some() {
             return Err(damaged("the moving average does not fit the settings"));
         }
-        Ok(State {
-            parameters: take("parameters")?,
-            first: take("first")?,
-            second: take("second")?,
-            average: has("average").then(|| take("average")).transpose()?,
-            best: has("best").then(|| take("best")).transpose()?,
-            cursor,
-        })
+        Ok(state)
     }
 }

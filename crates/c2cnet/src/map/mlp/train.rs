@@ -87,11 +87,11 @@ pub(super) fn train<T: Scalar>(
         };
         while state.cursor.step < stage.steps && !state.cursor.over {
             if observer.cancelled() {
-                observer.checkpoint(mark, &state.save(mark))?;
+                observer.checkpoint(mark, &state.save(mark)?)?;
                 return Err(Error::Interrupted);
             }
             if clock.checkpoint_due() {
-                observer.checkpoint(mark, &state.save(mark))?;
+                observer.checkpoint(mark, &state.save(mark)?)?;
             }
             let (loss, rate) = run.step(state)?;
             let recorded = run.record(state, rate);
@@ -110,7 +110,7 @@ pub(super) fn train<T: Scalar>(
     }
     // A fit may train several networks; finished ones are not trained again.
     if observer.checkpoint_every().is_some() {
-        observer.checkpoint(mark, &state.save(mark))?;
+        observer.checkpoint(mark, &state.save(mark)?)?;
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Threads, checkpoints, divergence, stopping, and the map as a whole.
 
+use super::super::state::State;
 use super::*;
+use crate::map::CoefficientMap;
 use crate::map::mlp::*;
-use crate::map::{CoefficientMap, conformance, load};
-use crate::model_file::Archive;
+use crate::map::{CoefficientMap, conformance};
+use crate::storage::Archive;
 use crate::{Error, Result};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -158,6 +160,28 @@ fn a_resumed_run_ends_at_the_same_bits() {
     }
 }
 
+/// Whatever bit of a checkpoint's file has changed, it is refused by an error.
+#[test]
+fn flipped_bits_of_a_checkpoint_are_refused() {
+    let network = Network::new(vec![3, 2], crate::map::mlp::Activation::Gelu).unwrap();
+    let plan = MlpSpec::default().plan(10, 0);
+    let state = State::new(network.initialise::<f32>(1), &plan);
+    let whole = state.save("mark").unwrap().to_bytes().unwrap();
+    let read = |bytes: &[u8]| -> Result<State<f32>> {
+        let archive = Archive::from_bytes(bytes, "checkpoint".as_ref())?;
+        State::load(archive, &network, &plan, "mark")
+    };
+    for bit in (0..8 * whole.len()).step_by(97) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(
+            matches!(read(&bytes), Err(Error::Format { .. })),
+            "bit {bit}"
+        );
+    }
+    assert_eq!(read(&whole).unwrap(), state);
+}
+
 #[test]
 fn divergence_names_step_and_rate() {
     let problem = Problem::new(6, 9, 50, 60);
@@ -225,9 +249,9 @@ fn recipes_learn_and_survive_a_file() {
         let last = report.history.last().unwrap();
         assert!((last.validation_rl2e.unwrap() - error).abs() < 1e-4 * error);
 
-        let mut archive = Archive::default();
-        let record = map.save(&mut archive, "map");
-        let again = load(&record, &archive, "map").unwrap();
+        let stored = Archive::of::<dyn CoefficientMap>(&map).unwrap();
+        let load = |a: Archive| a.restore::<Box<dyn CoefficientMap>>("map");
+        let again = load(stored.clone()).unwrap();
         assert_eq!((again.inputs(), again.outputs()), (6, 9));
         assert_eq!(again.parameters(), map.parameters());
         let (a, b) = (
@@ -241,9 +265,29 @@ fn recipes_learn_and_survive_a_file() {
         if let Some(b) = map.raw_coefficients(problem.a.as_ref()) {
             assert_eq!(&problem.r * b, a);
         }
-        let mut damaged = record.clone();
-        damaged["widths"] = serde_json::json!([6, 3, 2]);
-        assert!(load(&damaged, &archive, "map").is_err());
+        let whole = stored.document["network"]["widths"].clone();
+        let huge = u64::MAX / 2;
+        for widths in [
+            serde_json::json!([6, 3, 2]),
+            serde_json::json!([6, 0, 2]),
+            serde_json::json!([6]),
+            serde_json::json!([huge, huge, huge]),
+        ] {
+            let mut damaged = stored.clone();
+            damaged.document["network"]["widths"] = widths;
+            assert!(load(damaged).is_err());
+        }
+        assert_eq!(whole, serde_json::json!(map.network().widths()));
+        if spec.residual {
+            // A linear map of other sizes, in itself consistent.
+            let mut damaged = stored.clone();
+            let name = |part: &str| format!("head.principal.linear.{part}");
+            damaged.put(name("weights"), &Mat::<f64>::zeros(3, 2));
+            damaged.put(name("input_mean"), &vec![0.0; 2]);
+            damaged.put(name("output_mean"), &vec![0.0; 3]);
+            let message = load(damaged).unwrap_err().to_string();
+            assert!(message.contains("mlp map is damaged"), "{message}");
+        }
     }
 }
 

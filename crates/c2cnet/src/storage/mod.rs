@@ -1,0 +1,23 @@
+//! One way to store: whatever derives serde, with its matrices as named arrays of one safetensors file.
+//!
+//! * [`tensor`]: matrices and vectors as leaves, by `#[serde(with = "tensor")]`.
+//! * [`Archive`]: the leaves by name, and everything else as one JSON document.
+//! * `file`: an archive as a file with a digest over every byte of it.
+//! * `record`, `registry`: trait objects, tagged by a name under which their type is registered.
+//!
+//! Nothing in a file is executable.
+
+mod archive;
+mod file;
+mod fingerprint;
+mod record;
+mod registry;
+pub mod tensor;
+
+pub use archive::Archive;
+pub use file::{FORMAT_VERSION, write_atomically};
+pub use record::Storable;
+
+pub(crate) use fingerprint::Fingerprint;
+pub(crate) use record::{Record, restore_settled, serialize_tagged, split_tag};
+pub(crate) use registry::Registry;
