@@ -1,8 +1,8 @@
 //! Pictures of samples: truth, prediction and error beside each other.
 
 use crate::terminal::error as number;
-use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::C2CNet;
+use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::{Error, Result};
 use c2cnet_figure::{ColourScale, Figure, Panel, Plane, Series};
 

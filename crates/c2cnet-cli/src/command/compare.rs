@@ -4,9 +4,9 @@ mod figure;
 mod peers;
 
 use c2cnet::data::Dataset;
-use c2cnet::{FitConfig, fit};
 use c2cnet::settings::MapKind;
 use c2cnet::{Error, Result};
+use c2cnet::{FitConfig, fit};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::reproduce::cpu;
 use c2cnet_experiments::run_files::Peer as PeerResult;

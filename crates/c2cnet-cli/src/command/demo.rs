@@ -3,8 +3,8 @@
 use super::errors;
 use c2cnet::data::{Dataset, Field, Observations, Points};
 use c2cnet::metrics::relative;
-use c2cnet::{C2CNet, FitConfig, fit};
 use c2cnet::operator::EvaluationReport;
+use c2cnet::{C2CNet, FitConfig, fit};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{self, Shown, input_of};

@@ -1,8 +1,8 @@
 //! `c2cnet evaluate`: errors of a model on samples with known outputs.
 
 use super::errors;
-use c2cnet::data::Dataset;
 use c2cnet::C2CNet;
+use c2cnet::data::Dataset;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;

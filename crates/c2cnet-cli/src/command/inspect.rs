@@ -3,8 +3,8 @@
 mod data;
 mod model;
 
-use c2cnet::data::{Dataset, npz};
 use c2cnet::C2CNet;
+use c2cnet::data::{Dataset, npz};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{self, Table, say};
 use serde_json::json;

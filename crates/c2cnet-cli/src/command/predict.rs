@@ -1,8 +1,8 @@
 //! `c2cnet predict`: outputs of a model, at any points.
 
+use c2cnet::C2CNet;
 use c2cnet::data::npz::write_npz;
 use c2cnet::data::{Dataset, Points, read_output_points, read_points};
-use c2cnet::C2CNet;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};

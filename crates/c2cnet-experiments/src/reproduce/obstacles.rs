@@ -6,9 +6,9 @@ use super::geometry::{Grid, Recovery, compare};
 use super::run::{Bench, Record};
 use crate::run_files::{Column, Kind, Table};
 use crate::terminal::{error, say};
+use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, Field};
 use c2cnet::metrics::mean;
-use c2cnet::C2CNet;
 use c2cnet::{Error, Result};
 use serde_json::{Map, Value, json};
 

@@ -6,9 +6,9 @@ use super::figures::draw_curve;
 use super::run::Bench;
 use crate::run_files::{Axis, Check, Column, Curve, Kind, Series, Table};
 use crate::terminal::{error, say};
+use c2cnet::C2CNet;
 use c2cnet::Result;
 use c2cnet::data::Dataset;
-use c2cnet::C2CNet;
 use serde_json::{Map, json};
 use std::sync::Arc;
 

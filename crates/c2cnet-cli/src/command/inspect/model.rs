@@ -1,8 +1,8 @@
 //! What is in a model file.
 
 use super::entries;
-use c2cnet::Result;
 use c2cnet::C2CNet;
+use c2cnet::Result;
 use c2cnet::storage::Archive;
 use c2cnet_experiments::terminal::{Table, bounds, counted, error};
 use serde_json::{Value, json};

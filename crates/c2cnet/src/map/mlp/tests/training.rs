@@ -2,7 +2,6 @@
 
 use super::super::state::State;
 use super::*;
-use crate::map::CoefficientMap;
 use crate::map::mlp::*;
 use crate::map::{CoefficientMap, conformance};
 use crate::storage::Archive;
