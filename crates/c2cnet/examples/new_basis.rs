@@ -5,7 +5,7 @@
 use c2cnet::Result;
 use c2cnet::basis::{self, Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use c2cnet::data::{Bounds, Dataset, Field, Points};
-use c2cnet::operator::{C2CNet, FitConfig, Silent, fit};
+use c2cnet::{C2CNet, FitConfig, Silent, fit};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
