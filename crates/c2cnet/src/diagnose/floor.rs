@@ -116,10 +116,10 @@ fn measure(
     name: &str,
 ) -> Result<Floor> {
     let functions = basis.len();
-    let cut = config.output_named(name).cut;
+    let cuts: Vec<f64> = config.output_named(name).cut.into_iter().collect();
     let protocol = &context.protocol;
     let (decoder, targets) =
-        FieldDecoder::fit(basis, field, protocol.withhold, cut, protocol.seed)?;
+        FieldDecoder::fit(basis, field, protocol.withhold, &cuts, protocol.seed)?;
     Ok(Floor {
         family: IN_USE.to_string(),
         spec: None,

@@ -50,8 +50,8 @@ pub struct PassReport {
     /// The best parameters of this pass.
     #[serde(flatten)]
     pub settings: PassSettings,
-    /// The exponent in force.
-    pub exponent: f64,
+    /// The exponent in force; none: coefficients as they are.
+    pub exponent: Option<f64>,
     /// Its validation error.
     pub validation_rl2e: f64,
 }
@@ -98,14 +98,17 @@ pub fn search(
     let coarse = (fine.samples().0 > 2 * COARSE_SAMPLES)
         .then(|| Fold::new(coefficients, targets, split, COARSE_SAMPLES));
 
-    let exponents: &[f64] = match &spec.exponent {
-        Some(p) => std::slice::from_ref(p),
-        None => &[0.5, 0.75, 1.0],
+    let exponents: &[Option<f64>] = match &spec.exponent {
+        Some(_) => std::slice::from_ref(&spec.exponent),
+        None => &[Some(0.5), Some(0.75), Some(1.0), None],
     };
     let relevance = Relevance::new(linear, fine.a.as_ref())?;
     let mut of_exponent: Vec<Features> = exponents
         .iter()
-        .map(|&exponent| relevance.features(fine.a.as_ref(), exponent))
+        .map(|exponent| match exponent {
+            Some(p) => relevance.features(fine.a.as_ref(), *p),
+            None => Features::isotropic(linear, fine.a.as_ref()),
+        })
         .collect();
     let comparison = Comparison {
         fine,
@@ -199,8 +202,10 @@ impl KernelSettings {
         let mean = linalg::column_mean(c.as_ref());
         linalg::subtract_from_columns(&mut c, &mean);
         let reweighting = self.passes.len().saturating_sub(1);
-        let relevance = Relevance::new(linear, coefficients)?;
-        let mut features = relevance.features(coefficients, self.exponent);
+        let mut features = match self.exponent {
+            Some(p) => Relevance::new(linear, coefficients)?.features(coefficients, p),
+            None => Features::isotropic(linear, coefficients),
+        };
         for pass in &self.passes[..reweighting] {
             check_cancelled(observer)?;
             features = agop::reweight(&features, coefficients, c.as_ref(), *pass, seed)?;
