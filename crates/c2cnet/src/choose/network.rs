@@ -29,6 +29,9 @@ const FASTEST: f64 = 0.6;
 /// With fewer samples `auto` trains no network: too few are left to judge one by.
 const FEWEST_SAMPLES: usize = 50;
 
+/// Networks are trained in single precision; maps in closed form that err less are out of their reach.
+const SINGLE_PRECISION: f64 = 1e-6;
+
 /// A network must beat the map in closed form by this factor to be worth its training.
 const WORTH: f64 = 0.98;
 
@@ -64,7 +67,12 @@ impl Question<'_> {
         let trained = self.context.split.train.len();
         let spec = match config.kind {
             MapKind::Mlp => Some(config.mlp.clone()),
-            MapKind::Auto if !closed.on_floor && config.budget > 0 && trained >= FEWEST_SAMPLES => {
+            MapKind::Auto
+                if !closed.on_floor
+                    && closed.error > SINGLE_PRECISION
+                    && config.budget > 0
+                    && trained >= FEWEST_SAMPLES =>
+            {
                 Some(config.mlp.within(trained, config.budget))
             }
             _ => None,

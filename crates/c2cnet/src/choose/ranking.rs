@@ -42,6 +42,8 @@ pub(crate) struct Ranked {
     pub family: usize,
     pub spec: BasisSpec,
     pub functions: usize,
+    /// Coordinates kept of all components together.
+    pub rank: usize,
     /// What it is judged by: the larger of the two below, since nothing is better between its points than at them.
     pub error: f64,
     /// The error at points that were not fitted.
@@ -247,6 +249,7 @@ impl<'a> Ranking<'a> {
                 family,
                 spec,
                 functions: decoder.basis().parts()[0].len(),
+                rank: decoder.rank(),
                 error: error.max(fitted),
                 between: error,
                 fitted,
@@ -474,6 +477,7 @@ mod tests {
                 family: 0,
                 spec: spec.clone(),
                 functions,
+                rank: functions,
                 error,
                 between: error,
                 fitted,
@@ -503,6 +507,7 @@ mod tests {
             family: 0,
             spec: BasisSpec::from(crate::basis::PointValuesSpec::default()),
             functions: 8,
+            rank: 8,
             error,
             between: error,
             fitted: error,
