@@ -32,7 +32,6 @@ pub fn fit(
 /// The report, with choices as sentences and, under `decisions`, as data.
 fn report_object(report: &FitReport) -> Value {
     let mut object = json!(report);
-    object["validation"]["relative"] = json!(report.validation.relative);
     let sentences: Vec<String> = report.choices.iter().map(ToString::to_string).collect();
     object["decisions"] = object["choices"].take();
     object["choices"] = json!(sentences);

@@ -141,19 +141,19 @@ impl Model {
         }
     }
 
-    /// Errors on samples with known outputs, as JSON, and the relative error of each.
+    /// Errors on samples with known outputs, as JSON.
     fn evaluate(
         &self,
         py: Python<'_>,
         inputs: Vec<NamedArrays<'_>>,
         outputs: Vec<NamedArrays<'_>>,
-    ) -> PyResult<(String, Vec<f64>)> {
+    ) -> PyResult<String> {
         let data = from_arrays(py, &inputs, &outputs, None)?;
         let report = detached(py, || {
             data.check()?;
             self.net.evaluate(&data)
         })?;
-        Ok((json!(report).to_string(), report.relative))
+        Ok(json!(report).to_string())
     }
 
     /// A description of the model, as JSON.

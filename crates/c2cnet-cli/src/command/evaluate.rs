@@ -82,7 +82,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     drop(progress);
     if args.json {
-        terminal::say_json(&errors::object(&report, &on, seconds).into())?;
+        let mut object = errors::object(&report, &on, seconds);
+        object.insert(
+            "withheld_at_fit".into(),
+            serde_json::json!(withheld_at_fit(&model)),
+        );
+        terminal::say_json(&object.into())?;
         return Ok(());
     }
     say(format_args!(
@@ -90,6 +95,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         counted(report.n_samples, "sample")
     ))?;
     say(errors::table(&report, true))?;
+    if let Some(error) = withheld_at_fit(&model) {
+        say(format_args!(
+            "\nAt output points that no space had seen, held-out training samples had an RL2E of {}; those points \n\
+             returned for the final fit.",
+            terminal::error(error)
+        ))?;
+    }
     if on == "train" {
         say("\nThe model was fitted to these samples: on others its errors are larger.")?;
     }
@@ -97,6 +109,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         say(format_args!("wrote {}", path.display()))?;
     }
     Ok(())
+}
+
+/// The error at withheld points, as measured before these returned for the final fit.
+fn withheld_at_fit(model: &C2CNet) -> Option<f64> {
+    model.info()["validation"]["withheld_rl2e"].as_f64()
 }
 
 /// The samples meant by `on`, and what they are.

@@ -17,8 +17,15 @@ pub struct Found {
     pub report: FitReport,
     pub train: EvaluationReport,
     pub test: EvaluationReport,
-    /// The relative error of each test sample; `test` has none, for it leaves them out of files.
-    pub relative: Vec<f64>,
     /// Errors on further sets; of the first seed alone.
     pub more: Vec<(String, EvaluationReport)>,
+}
+
+impl Found {
+    /// The error at output points that no fit saw: of test samples where there are such points, else of held-out
+    /// training samples before withheld points returned for the final fit.
+    pub fn withheld_rl2e(&self) -> Option<f64> {
+        let before = self.report.validation.withheld_rl2e;
+        self.test.withheld_rl2e.or(before)
+    }
 }

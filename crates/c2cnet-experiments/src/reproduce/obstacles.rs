@@ -19,16 +19,24 @@ pub fn run(bench: &mut Bench<'_>, spec: &ObstaclesSpec, records: &[Record]) -> R
         let data = record.data.select(&record.samples);
         let recoveries = recover(&record.model, &data)?;
         let label = format!("{} ({})", record.spec.label, record.recipe());
-        rows.push(row(&label, &record.found[0].relative, &recoveries, |_| {
-            true
-        }));
+        rows.push(row(
+            &label,
+            &record.found[0].test.relative,
+            &recoveries,
+            |_| true,
+        ));
         if record.spec.id == spec.draw {
             for count in 1..=3 {
                 let chosen = |r: &Recovery| r.components[0] == count;
                 if recoveries.iter().any(chosen) {
                     let label =
                         format!("{}, obstacles with {count} component(s)", record.spec.label);
-                    rows.push(row(&label, &record.found[0].relative, &recoveries, chosen));
+                    rows.push(row(
+                        &label,
+                        &record.found[0].test.relative,
+                        &recoveries,
+                        chosen,
+                    ));
                 }
             }
         }

@@ -102,7 +102,7 @@ impl Bench<'_> {
         for &seed in &spec.seeds {
             let fingerprint = done::run_fingerprint(spec, seed, &self.store)?;
             let kept = self.folder.kept(&spec.id, seed, &fingerprint);
-            let mut kept = kept.filter(|found| found.relative.len() == samples.len());
+            let mut kept = kept.filter(|found| found.test.relative.len() == samples.len());
             if model.is_none() && kept.is_some() {
                 model = self.folder.model(&spec.id, seed);
                 kept = kept.filter(|_| model.is_some());
@@ -130,7 +130,6 @@ impl Bench<'_> {
                 seconds: clock.elapsed().as_secs_f64(),
                 report: fitted.report,
                 train: fitted.train,
-                relative: std::mem::take(&mut fitted.test.relative),
                 test: fitted.test,
                 more,
             };
@@ -227,7 +226,7 @@ impl Record {
 
     /// Test samples by their error in the first fit, best first: number among the test samples, error.
     pub fn ranked(&self) -> Vec<(usize, f64)> {
-        let errors = self.found[0].relative.iter().copied();
+        let errors = self.found[0].test.relative.iter().copied();
         let mut ranked: Vec<(usize, f64)> = errors.enumerate().collect();
         ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
         ranked

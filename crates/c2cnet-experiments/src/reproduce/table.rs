@@ -90,7 +90,7 @@ fn row(record: &Record) -> Map<String, Value> {
             put(&format!("{key}_spread"), json!(spread));
         }
     }
-    put("withheld", json!(record.found[0].test.withheld_rl2e));
+    put("withheld", json!(record.found[0].withheld_rl2e()));
     put("parameters", json!(record.model.map().parameters()));
     put("architecture", json!(record.architecture()));
     put("paper_rl2e", json!(paper.rl2e));
@@ -139,7 +139,7 @@ pub fn headline(record: &Record) -> Option<Headline> {
         rl2e: Some(rl2e),
         paper: paper.rl2e,
         floor: Some(test.floor),
-        withheld: test.withheld_rl2e,
+        withheld: record.found[0].withheld_rl2e(),
         linear: Some(test.linear_rl2e),
         mean: Some(test.mean_rl2e),
         rms: Some(test.rms),

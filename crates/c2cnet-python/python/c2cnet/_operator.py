@@ -168,8 +168,8 @@ class Operator(Fitted):
         10
         """
         model = self._fitted()
-        report, relative = model.evaluate(self._inputs(f, x), self._outputs(u, y))
-        return Errors.from_report(json.loads(report), relative)
+        report = json.loads(model.evaluate(self._inputs(f, x), self._outputs(u, y)))
+        return Errors.from_report(report, report.pop("relative"))
 
     def score(
         self,

@@ -29,6 +29,5 @@ pub struct EvaluationReport {
     /// How many samples.
     pub n_samples: usize,
     /// The relative error of each sample.
-    #[serde(skip)]
     pub relative: Vec<f64>,
 }
