@@ -77,8 +77,10 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
         some: &some,
     };
     let mut choices = Vec::new();
+    // Inputs first: what cannot be used is refused before the longer search.
+    let (drafts, open) = search.prescribed_inputs()?;
     let mut outputs = search.prescribed_outputs()?;
-    let (inputs, error) = search.inputs(&outputs, &mut choices)?;
+    let (inputs, error) = search.settle_inputs(drafts, &open, &outputs, &mut choices)?;
     let mut told = Vec::new();
     for output in &mut outputs {
         told.extend(search.settle_output(output, error)?);
@@ -112,6 +114,9 @@ struct OutputDraft {
     /// What it was compared with, unless the settings name it.
     ranking: Option<OutputRanking>,
 }
+
+/// An input's place, and the bases that were compared for it.
+type RankedInput = (usize, Vec<Ranked>);
 
 /// Compares bases for the output `name` as a fit does that finds none in the settings.
 pub(crate) fn rank_output(
@@ -280,12 +285,9 @@ impl Search<'_> {
         )))
     }
 
-    /// Input plans, and the error of the operator with them on the samples of the search.
-    fn inputs(
-        &self,
-        outputs: &[OutputDraft],
-        choices: &mut Vec<Choice>,
-    ) -> Result<(Vec<InputDraft>, Option<f64>)> {
+    /// Plans of the inputs with the functions that represent them best, and what was compared for those whose
+    /// functions the settings do not name.
+    fn prescribed_inputs(&self) -> Result<(Vec<InputDraft>, Vec<RankedInput>)> {
         let mut drafts = Vec::new();
         let mut open = Vec::new();
         let fields = self.context.train.inputs.iter().enumerate();
@@ -302,22 +304,42 @@ impl Search<'_> {
             };
             if plan.bases.is_empty() && space != Space::Learned {
                 let field = &self.some.inputs[i].1;
-                let ranked = self.rank_input(field, whole, settings.domain.as_ref())?;
-                let first = smallest_good_enough(&ranked, NEGLIGIBLE_INPUT);
-                plan.bases = vec![ranked[first].spec.clone()];
-                open.push((i, ranked));
+                match self.rank_input(field, whole, settings.domain.as_ref()) {
+                    Ok(ranked) => {
+                        let first = smallest_good_enough(&ranked, NEGLIGIBLE_INPUT);
+                        plan.bases = vec![ranked[first].spec.clone()];
+                        open.push((i, ranked));
+                    }
+                    // Too few points for any basis: the values themselves.
+                    Err(Error::Data(_)) if field.shared_points().is_some() => {
+                        plan = in_space(Space::Learned, &plan);
+                    }
+                    Err(e) => return Err(e),
+                }
             }
             drafts.push(InputDraft {
                 plan,
                 transform_open: settings.transform.given().is_none(),
             });
         }
+        Ok((drafts, open))
+    }
+
+    /// Settles spaces and encoders of the inputs, and returns the error of the operator with them on the samples of
+    /// the search.
+    fn settle_inputs(
+        &self,
+        mut drafts: Vec<InputDraft>,
+        open: &[RankedInput],
+        outputs: &[OutputDraft],
+        choices: &mut Vec<Choice>,
+    ) -> Result<(Vec<InputDraft>, Option<f64>)> {
         let searched = outputs.iter().any(|o| o.ranking.is_some());
         let mut error = None;
         if !open.is_empty() || searched {
             let judge = Judge::new(self, outputs, &drafts)?;
             error = Some(judge.first_error);
-            for (i, ranked) in &open {
+            for (i, ranked) in open {
                 error = Some(self.settle_input(*i, ranked, &judge, &mut drafts, choices)?);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::grid_gap::GridGapCheck;
 use crate::basis::{BasisSpec, Ladder, ladders};
-use crate::data::{Bounds, Dataset, Field, Observations};
+use crate::data::{Bounds, Dataset, Field, Observations, Scattered};
 use crate::decode::{Evaluation, FieldDecoder, choose_withheld};
 use crate::encode::Transform;
 use crate::fit::{Context, FieldSpace, LearnFrom};
@@ -10,9 +10,16 @@ use crate::metrics::mean_relative;
 use crate::plan::{Components, check_domain};
 use crate::{Error, Result, linalg};
 use faer::Mat;
+use rand::SeedableRng;
 
 /// Points at which bases are compared, at most: enough for the largest of them.
 const POINTS: usize = 4096;
+
+/// The same for samples with points of their own, each of which needs a factorisation: points of one sample, ...
+const OWN_POINTS: usize = 400;
+
+/// ... and of all samples together.
+const OWN_POINTS_IN_ALL: usize = 12_000;
 
 /// Samples with which representations are compared, at most.
 const SAMPLES: usize = 100;
@@ -92,7 +99,11 @@ impl<'a> Ranking<'a> {
         context: &'a Context<'a>,
         stop: StopRule,
     ) -> Result<Self> {
-        let few: Vec<usize> = (0..field.samples().min(SAMPLES)).collect();
+        let affordable = match field.shared_points() {
+            Some(_) => SAMPLES,
+            None => (OWN_POINTS_IN_ALL / field.points_of(0).len().max(1)).clamp(16, SAMPLES),
+        };
+        let few: Vec<usize> = (0..field.samples().min(affordable)).collect();
         let points = few.iter().map(|&k| field.points_of(k).len()).min();
         Ok(Ranking {
             few: field.select(&few),
@@ -381,6 +392,24 @@ pub(super) fn finalists(ranked: &[Ranked]) -> Vec<usize> {
     chosen
 }
 
+/// Some points of a sample that has many of its own.
+fn thinned_sample(sample: &Scattered, seed: u64) -> Scattered {
+    let n = sample.points.len();
+    if n <= OWN_POINTS {
+        return sample.clone();
+    }
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let mut kept = rand::seq::index::sample(&mut rng, n, OWN_POINTS).into_vec();
+    kept.sort_unstable();
+    let values = sample.values.chunks_exact(n);
+    Scattered {
+        points: sample.points.select(&kept),
+        values: values
+            .flat_map(|component| kept.iter().map(|&i| component[i]))
+            .collect(),
+    }
+}
+
 /// Fewer points, where there are more than a comparison needs.
 pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
     let thin = |field: &Field| -> Result<Field> {
@@ -407,6 +436,12 @@ pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
                     .map(|v| linalg::select_rows(v.as_ref(), &kept))
                     .collect();
                 Field::shared(points.select(&kept), values)
+            }
+            Observations::PerSample(samples) => {
+                let thin =
+                    |(k, sample): (usize, &Scattered)| thinned_sample(sample, seed ^ k as u64);
+                let thin = samples.iter().enumerate().map(thin).collect();
+                Field::per_sample(field.components(), thin)
             }
             _ => Ok(field.clone()),
         }
