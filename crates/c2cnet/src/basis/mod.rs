@@ -10,6 +10,7 @@ mod point_values;
 mod polynomial;
 mod radial;
 mod random_features;
+mod single_value;
 mod spec;
 mod tanh;
 mod tensor;
@@ -24,6 +25,7 @@ pub use point_values::{PointValues, PointValuesSpec};
 pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
 pub use radial::{Kernel, Radial, RadialSpec};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
+pub use single_value::{SingleValue, SingleValueSpec};
 pub use spec::{BasisSpec, BuildContext, load};
 pub use vector::{FieldBasis, VectorBasis};
 

@@ -23,6 +23,8 @@ pub enum BasisSpec {
     PointValues(PointValuesSpec),
     /// Principal directions of the training values.
     Pca(PcaSpec),
+    /// The entry of a vector without points.
+    SingleValue(SingleValueSpec),
 }
 
 /// What a basis may be built from.
@@ -82,6 +84,7 @@ impl BasisSpec {
             BasisSpec::FiniteElements(spec) => Arc::new(FiniteElements::new(spec, context)?),
             BasisSpec::PointValues(_) => Arc::new(PointValues::from_context(context)?),
             BasisSpec::Pca(spec) => Arc::new(Pca::from_context(spec, context)?),
+            BasisSpec::SingleValue(_) => Arc::new(SingleValue::from_context(context)?),
         })
     }
 }
@@ -100,6 +103,7 @@ pub fn load(record: &serde_json::Value, archive: &Archive, name: &str) -> Result
         "finite-elements" => Arc::new(FiniteElements::load(record, archive, name)?),
         "point-values" => Arc::new(PointValues::load(record, archive, name)?),
         "pca" => Arc::new(Pca::load(record, archive, name)?),
+        "single-value" => Arc::new(SingleValue::load(record)?),
         _ => {
             return Err(Error::Data(format!(
                 "the model uses the basis family {family:?}, unknown to this version"

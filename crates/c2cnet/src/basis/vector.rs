@@ -1,6 +1,6 @@
 //! Bases for fields with several components (the paper's Section 2.4).
 
-use super::{Basis, Design, load};
+use super::{Basis, Design, load, single_value};
 use crate::data::Points;
 use crate::model_file::Archive;
 use crate::{Error, Result};
@@ -126,6 +126,12 @@ impl FieldBasis {
     /// How many components.
     pub fn components(&self) -> usize {
         self.parts.iter().map(|p| p.components.len()).sum()
+    }
+
+    /// Whether the field is a vector without points: every component has a single value.
+    pub fn is_vector(&self) -> bool {
+        let mut components = self.parts.iter().flat_map(|part| &part.components);
+        components.all(|basis| basis.family() == single_value::FAMILY)
     }
 
     /// The part and the range of components it covers.

@@ -106,11 +106,11 @@ impl FieldEncoder {
     ) -> Result<(Self, Mat<f64>)> {
         let field = transformed(given, transform)?;
         let (regularisations, prior, cache) = match spec.method {
-            Method::Prior => {
+            Method::Prior if !basis.is_vector() => {
                 let prior = learn(&basis, spec, &field, cancelled)?;
                 (Vec::new(), Some(prior), None)
             }
-            Method::Ridge | Method::Svd => {
+            Method::Prior | Method::Ridge | Method::Svd => {
                 let (regularisations, cache) = settle(&basis, spec, &field)?;
                 (regularisations, None, cache)
             }
@@ -360,7 +360,12 @@ fn settle(
     field: &Field,
 ) -> Result<(Vec<Regularisation>, Option<Factored>)> {
     let parts = basis.parts().len();
-    if let Some(given) = spec.given()? {
+    let given = spec.given()?;
+    // One value and one function: there is nothing to regularise.
+    if basis.is_vector() {
+        return Ok((vec![Regularisation::Ridge { lambda: 0.0 }; parts], None));
+    }
+    if let Some(given) = given {
         return Ok((vec![given; parts], None));
     }
     let samples = field.samples().min(CHOICE_SAMPLES);

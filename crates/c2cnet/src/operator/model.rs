@@ -1,6 +1,7 @@
 //! A fitted operator.
 
 use super::EvaluationReport;
+use crate::basis::FieldBasis;
 use crate::data::{Dataset, Field, Points};
 use crate::decode::{Evaluation, FieldDecoder};
 use crate::encode::FieldEncoder;
@@ -247,7 +248,11 @@ pub(super) fn encode_fields(
 ) -> Result<Mat<f64>> {
     let parts = encoders
         .iter()
-        .map(|(name, encoder)| encoder.encode(field_named(fields, name, "input")?))
+        .map(|(name, encoder)| {
+            let field = field_named(fields, name, "input")?;
+            check_kind("input", name, encoder.basis(), field)?;
+            encoder.encode(field)
+        })
         .collect::<Result<Vec<_>>>()?;
     for ((name, _), part) in encoders.iter().zip(&parts) {
         if part.ncols() != parts[0].ncols() {
@@ -259,6 +264,31 @@ pub(super) fn encode_fields(
         }
     }
     Ok(stack(&parts))
+}
+
+/// A vector where the model was fitted to one, of the same width, and a function where to a function.
+fn check_kind(kind: &str, name: &str, basis: &FieldBasis, field: &Field) -> Result<()> {
+    let name = match (name, basis.is_vector()) {
+        ("", true) if kind == "input" => " p".to_string(),
+        ("", true) => " q".to_string(),
+        ("", false) => String::new(),
+        (name, _) => format!(" {name}"),
+    };
+    let (fitted, found) = (basis.components(), field.components());
+    match (basis.is_vector(), field.is_vector()) {
+        (true, true) if fitted != found => Err(Error::Data(format!(
+            "{kind}{name}: {found} values per sample, the model was fitted to {fitted}"
+        ))),
+        (true, false) => Err(Error::Data(format!(
+            "{kind}{name}: a function, the model was fitted to {fitted} values per sample; give them \
+             without points"
+        ))),
+        (false, true) => Err(Error::Data(format!(
+            "{kind}{name}: {found} values per sample without points, the model was fitted to a function; \
+             give its points"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Matrices below each other.
@@ -329,6 +359,7 @@ pub(super) fn evaluate_maps(
                 format!("{}", field.samples()),
             ));
         }
+        check_kind("output", name, decoder.basis(), field)?;
         let evaluation = Evaluation::new(decoder, field)?;
         let rows = |m: &Mat<f64>| m.as_ref().subrows(start, decoder.rank()).to_owned();
         let part = rows(&predicted);
