@@ -2,11 +2,11 @@
 
 use crate::contour::Segment;
 use crate::figure::{ARROW_ROOM, ColourScale, Figure, Panel, Series};
-use crate::output::{counted, say};
+use crate::output::{counted, number, say};
 use crate::picture::{PLANE, Plane, sorted};
 use crate::{output_path, training};
 use c2cnet::Error;
-use c2cnet::data::{Bounds, Dataset, Field, Points};
+use c2cnet::data::{Bounds, Dataset, Field, Points, npz};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -64,6 +64,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 "{} has no sample {sample}: it has {}, counted from 0",
                 args.data.display(),
                 counted(data.samples(), "sample")
+            ))
+            .into());
+        }
+        let mut fields = data.inputs.iter().chain(&data.outputs);
+        if fields.all(|(_, field)| field.is_vector()) {
+            return Err(Error::Data(format!(
+                "{} holds vectors alone, which have no points to be drawn at; c2cnet inspect shows them",
+                args.data.display()
             ))
             .into());
         }
@@ -130,7 +138,7 @@ impl<'a> Drawing<'a> {
 
     /// The first output, if it lives in the plane.
     fn plane_output(&self) -> Option<&'a Field> {
-        let (_, field) = self.data.outputs.first()?;
+        let (_, field) = self.data.outputs.iter().find(|(_, f)| !f.is_vector())?;
         (field.dim() == 2).then_some(field)
     }
 
@@ -140,10 +148,16 @@ impl<'a> Drawing<'a> {
         } else {
             self.problem
         };
-        let title = format!("{name}, sample {}{}", self.sample, self.set());
+        let title = format!(
+            "{name}, sample {}{}{}",
+            self.sample,
+            self.set(),
+            self.vectors()
+        );
         let panels = |kind: Kind, fields: &[(String, Field)]| -> Vec<Panel> {
-            let each = fields.iter();
-            each.flat_map(|(name, field)| self.panels(kind, name, field))
+            let functions = fields.iter().filter(|(_, field)| !field.is_vector());
+            functions
+                .flat_map(|(name, field)| self.panels(kind, name, field))
                 .collect()
         };
         let mut inputs = panels(Kind::Input, &self.data.inputs);
@@ -160,6 +174,22 @@ impl<'a> Drawing<'a> {
             }
         }
         figure
+    }
+
+    /// What has no points to be drawn at: each vector of the sample, as `, p = (1.000, 0.2500)`.
+    fn vectors(&self) -> String {
+        let (input_keys, output_keys) = npz::value_keys(self.data);
+        let keys = input_keys.iter().chain(&output_keys);
+        let fields = self.data.inputs.iter().chain(&self.data.outputs);
+        fields
+            .zip(keys)
+            .filter(|((_, field), _)| field.is_vector())
+            .map(|((_, field), key)| {
+                let values = field.values_of(self.sample);
+                let values: Vec<String> = values.into_iter().map(number).collect();
+                format!(", {key} = ({})", values.join(", "))
+            })
+            .collect()
     }
 
     /// The set the sample belongs to, in brackets, if there are sets.
@@ -252,7 +282,7 @@ impl<'a> Drawing<'a> {
 
     /// The mesh of the first output, for fields on its points.
     fn triangles(&self, field: &Field) -> Option<&'a [[usize; 3]]> {
-        let nodes = self.data.outputs.first()?.1.shared_points()?;
+        let nodes = self.data.mesh_points()?;
         let same = field.shared_points()?.coords() == nodes.coords();
         self.data.triangles.as_deref().filter(|_| same)
     }

@@ -42,7 +42,9 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
     let mut table = Table::default();
     for (name, encoder) in model.inputs() {
         table.row([label("input", name), encoder.basis().describe()]);
-        table.row(["  domain".to_string(), domain(encoder.basis())]);
+        if !encoder.basis().is_vector() {
+            table.row(["  domain".to_string(), domain(encoder.basis())]);
+        }
         table.row(["  encoder".to_string(), encoder.describe()]);
         let transform = serde_json::to_value(encoder.transform()).unwrap_or_default();
         table.row(["  transform", transform.as_str().unwrap_or_default()]);
@@ -50,6 +52,7 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
             &mut object["inputs"],
             json!({
                 "name": name,
+                "vector": encoder.basis().is_vector(),
                 "basis": encoder.basis().describe(),
                 "functions": encoder.basis().len(),
                 "components": encoder.basis().components(),
@@ -71,21 +74,29 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
     ]);
     for (name, decoder) in model.outputs() {
         table.row([label("output", name), decoder.basis().describe()]);
-        table.row(["  domain".to_string(), domain(decoder.basis())]);
-        let points = decoder.fitted_points().map(|p| p.len());
+        let vector = decoder.basis().is_vector();
+        if !vector {
+            table.row(["  domain".to_string(), domain(decoder.basis())]);
+        }
+        let points = decoder.fitted_points().filter(|_| !vector).map(|p| p.len());
+        let place = match points {
+            _ if vector => "without points".into(),
+            Some(n) => format!("at {}", counted(n, "point")),
+            None => "at each sample's own points".into(),
+        };
         table.row([
             "  rank".to_string(),
             format!(
-                "{} of {} coordinates kept, fitted at {}",
+                "{} of {} coordinates kept, fitted {place}",
                 decoder.rank(),
                 decoder.basis().len(),
-                points.map_or("each sample's own points".into(), |n| counted(n, "point"))
             ),
         ]);
         push(
             &mut object["outputs"],
             json!({
                 "name": name,
+                "vector": vector,
                 "basis": decoder.basis().describe(),
                 "functions": decoder.basis().len(),
                 "components": decoder.basis().components(),
