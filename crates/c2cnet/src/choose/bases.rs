@@ -12,7 +12,7 @@ use super::ranking::{
     why_this_basis,
 };
 use super::{InputDraft, maps, transform_candidates, with_transforms};
-use crate::basis::{BasisSpec, Centres, Kernel, PolynomialSpec, RadialSpec};
+use crate::basis::{BasisSpec, Centres, Kernel, PolynomialSpec, RadialSpec, SingleValueSpec};
 use crate::data::{Dataset, Field};
 use crate::decode::Targets;
 use crate::encode::{EncoderSpec, Method, Transform};
@@ -47,14 +47,15 @@ pub(super) struct Bases {
 /// Settles the bases of all fields.
 pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases> {
     let train = context.train;
+    let searched = |field: &Field, bases: Option<_>| !field.is_vector() && bases.is_none();
     let open = train
         .outputs
         .iter()
-        .any(|(n, _)| config.output_named(n).named_bases().is_none())
+        .any(|(n, field)| searched(field, config.output_named(n).named_bases()))
         || train
             .inputs
             .iter()
-            .any(|(n, _)| config.input_named(n).named_bases().is_none());
+            .any(|(n, field)| searched(field, config.input_named(n).named_bases()));
     let some = match open {
         true => search_samples(context, config)?,
         false => train.select(&[0]),
@@ -122,7 +123,8 @@ impl Search<'_> {
                 components: settings.components,
                 domain: domain_of(settings.domain.as_ref(), whole)?,
                 cut: settings.cut,
-                bases: settings.named_bases().unwrap_or_default(),
+                bases: named_bases(whole, settings.named_bases()),
+                kinds: settings.kinds.clone(),
             };
             if plan.bases.is_empty() {
                 self.context.begin(Step::SearchOutputBasis);
@@ -182,8 +184,9 @@ impl Search<'_> {
                 components: settings.components,
                 transform: settings.transform.given().unwrap_or_default(),
                 domain: domain_of(settings.domain.as_ref(), whole)?,
-                bases: settings.named_bases().unwrap_or_default(),
+                bases: named_bases(whole, settings.named_bases()),
                 encoder: settings.encoder.unwrap_or_default(),
+                kinds: settings.kinds.clone(),
             };
             if plan.bases.is_empty() {
                 let ranked = self.rank_input(field, whole, settings.domain.as_ref())?;
@@ -193,7 +196,7 @@ impl Search<'_> {
             }
             drafts.push(InputDraft {
                 plan,
-                transform_open: settings.transform.given().is_none(),
+                transform_open: settings.transform.given().is_none() && settings.kinds.is_empty(),
             });
         }
         if open.is_empty() {
@@ -344,6 +347,15 @@ impl Search<'_> {
             format!("SVD cut at {cut:.0e} of the largest"),
             format!("by validation error {found:.2e} against {error:.2e} with ridge"),
         )))
+    }
+}
+
+/// The bases that the settings name, none if they are to be chosen; the values of a vector are their own
+/// coefficients.
+fn named_bases(field: &Field, named: Option<Vec<BasisSpec>>) -> Vec<BasisSpec> {
+    match field.is_vector() {
+        true => vec![SingleValueSpec {}.into()],
+        false => named.unwrap_or_default(),
     }
 }
 
