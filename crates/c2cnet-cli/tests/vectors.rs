@@ -52,33 +52,19 @@ fn write(folder: &Folder, name: &str, with_quantities: bool, constant: bool) {
     .unwrap();
 }
 
-const SINGLE: &str = "family='single-value'";
-
-fn fit(folder: &Folder, data: &str, bases: [&str; 2]) {
-    let [input, output] = bases;
-    folder.succeed(&[
-        "fit",
-        data,
-        "-o",
-        "model.c2c",
-        "--input-basis",
-        input,
-        "--output-basis",
-        output,
-        "--set",
-        "map.kind=linear",
-    ]);
+/// With a basis named for functions; vectors need none.
+fn fit(folder: &Folder, data: &str, basis: [&str; 2]) {
+    let fit = ["fit", data, "-o", "model.c2c", "--set", "map.kind=linear"];
+    folder.succeed(&[&fit[..], &basis].concat());
 }
+
+const OUTPUT_BASIS: [&str; 2] = ["--output-basis", "family='polynomial', functions=12"];
 
 #[test]
 fn parameters_to_a_field() {
     let folder = Folder::new();
     write(&folder, "data.npz", false, false);
-    fit(
-        &folder,
-        "data.npz",
-        [SINGLE, "family='polynomial', functions=12"],
-    );
+    fit(&folder, "data.npz", OUTPUT_BASIS);
     let test = folder.succeed_json(&["evaluate", "model.c2c", "data.npz", "--json"]);
     assert!(test["rl2e"].as_f64().unwrap() < 1e-6, "{test}");
 
@@ -105,9 +91,8 @@ fn parameters_to_a_field() {
 fn quantities_out_alone_and_beside_a_field() {
     let folder = Folder::new();
     write(&folder, "both.npz", true, false);
-    let config = "map.kind = 'linear'\ninput.basis.family = 'single-value'\n\
-                  output.basis = { family = 'polynomial', functions = 12 }\n\
-                  outputs.q.basis.family = 'single-value'\n";
+    let config = "map.kind = 'linear'\ninput.kinds = ['plain', 'plain']\n\
+                  output.basis = { family = 'polynomial', functions = 12 }\n";
     std::fs::write(folder.path("fit.toml"), config).unwrap();
     let fit_both = ["fit", "both.npz", "-o", "both.c2c", "--config", "fit.toml"];
     folder.succeed(&fit_both);
@@ -132,19 +117,26 @@ fn quantities_out_alone_and_beside_a_field() {
         npz.put_f64("q", &[SAMPLES, 2], quantities(&p))
     })
     .unwrap();
-    fit(
-        &folder,
-        "alone.npz",
-        ["family='polynomial', functions=8", SINGLE],
-    );
+    let basis = ["--input-basis", "family='polynomial', functions=8"];
+    fit(&folder, "alone.npz", basis);
     let said = folder.succeed(&["predict", "model.c2c", "alone.npz", "-o", "alone-q.npz"]);
     assert!(said.ends_with("30 samples\n"), "{said}");
     let shapes = array_shapes(&folder.path("alone-q.npz")).unwrap();
     assert_eq!(shapes, [("q".into(), vec![SAMPLES, 2])]);
     let text = folder.succeed(&["inspect", "model.c2c"]);
-    assert!(text.contains("fitted without points"), "{text}");
+    assert!(text.contains("2 values, standardised"), "{text}");
+    let text = folder.succeed(&["evaluate", "model.c2c", "alone.npz"]);
+    for part in ["q[0]", "q[1]", "whose standard deviation is"] {
+        assert!(text.contains(part), "{text} lacks {part}");
+    }
+    let test = folder.succeed_json(&["evaluate", "model.c2c", "alone.npz", "--json"]);
+    assert_eq!(test["quantities"][1]["column"], 1);
+    assert!(
+        test["quantities"][1]["rmse"].as_f64().unwrap() < 1.0,
+        "{test}"
+    );
     let figure = ["evaluate", "model.c2c", "alone.npz", "--figure", "q.svg"];
-    folder.fail(&figure, 2, &["quantities q have no points"]);
+    folder.fail(&figure, 2, &["quantities `q` have no points"]);
 }
 
 #[test]
@@ -172,11 +164,7 @@ fn inspect_shows_vectors_and_warns_of_constant_ones() {
 fn inputs_of_another_kind_or_width_are_refused() {
     let folder = Folder::new();
     write(&folder, "data.npz", false, false);
-    fit(
-        &folder,
-        "data.npz",
-        [SINGLE, "family='polynomial', functions=12"],
-    );
+    fit(&folder, "data.npz", OUTPUT_BASIS);
     let predict = ["predict", "model.c2c", "new.npz", "-o", "u.npz"];
     write_npz(&folder.path("new.npz"), |npz| {
         npz.put_f64("p", &[2, 3], [0.0; 6])

@@ -183,7 +183,7 @@ impl Model {
                     "vector": encoder.basis().is_vector(),
                     "basis": encoder.basis().describe(),
                     "functions": encoder.basis().len(),
-                    "components": encoder.basis().components(),
+                    "components": encoder.components(),
                     "domain": domain(encoder.basis()),
                     "encoder": encoder.describe(),
                     "transform": encoder.transform(),

@@ -12,17 +12,14 @@ U = P[:, :1] * np.sin(np.pi * Y) + P[:, 1:] * Y * (1 - Y)
 Q = np.column_stack([P.sum(axis=1), 1e4 * (P[:, 0] - P[:, 1])])
 LOAD = RNG.normal(size=(40, 3)) @ np.stack([Y**0, Y, Y**2])
 BASIS = c2cnet.Polynomial(functions=12)
-SINGLE = {"basis": {"family": "single-value"}}
 
 
-def parameters(**more):
-    settings = {"input": SINGLE, **more.pop("settings", {})}
-    return c2cnet.C2CNet(output=BASIS, map="linear", settings=settings, **more)
+def parameters(**settings):
+    return c2cnet.C2CNet(output=BASIS, map="linear", settings=settings)
 
 
 def quantities():
-    basis = c2cnet.Polynomial(functions=3)
-    return c2cnet.C2CNet(input=basis, map="linear", settings={"output": SINGLE})
+    return c2cnet.C2CNet(input=c2cnet.Polynomial(functions=3), map="linear")
 
 
 def test_parameters_to_a_field(tmp_path):
@@ -44,16 +41,16 @@ def test_a_field_to_quantities(tmp_path):
     q = model.predict(LOAD[:5])
     assert q.shape == (5, 2) and q.flags.c_contiguous
     np.testing.assert_allclose(q, model.decode(model.map_coefficients(model.encode(LOAD[:5]))))
-    assert model.evaluate(LOAD, Q).n_samples == 40
+    errors = model.evaluate(LOAD, Q)
+    assert errors.n_samples == 40 and "q[1]" in repr(errors)
+    rmse = np.sqrt(np.mean((model.predict(LOAD) - Q) ** 2, axis=0))
+    np.testing.assert_allclose([q["rmse"] for q in errors.quantities], rmse)
     model.save(tmp_path / "model.c2c")
     np.testing.assert_array_equal(c2cnet.load(tmp_path / "model.c2c").predict(LOAD[:5], Y), q)
 
 
 def test_parameters_beside_a_field_and_quantities_beside_another():
-    single = {"inputs": {"modulus": SINGLE}, "outputs": {"q": SINGLE}}
-    model = c2cnet.C2CNet(
-        input={"load": BASIS}, output={"u": BASIS}, map="linear", settings=single
-    )
+    model = c2cnet.C2CNet(input={"load": BASIS}, output={"u": BASIS}, map="linear")
     model.fit({"load": (Y, LOAD), "modulus": P}, {"u": (Y, U), "q": Q})
     for given in [
         {"load": LOAD[:5], "modulus": P[:5]},
@@ -66,6 +63,20 @@ def test_parameters_beside_a_field_and_quantities_beside_another():
     again = c2cnet.C2CNet(**model.get_params(deep=False))
     again.fit({"load": LOAD, "modulus": P}, {"u": U, "q": Q}, {"load": Y}, {"u": Y, "q": None})
     np.testing.assert_array_equal(again.predict(given)["q"], model.predict(given)["q"])
+
+
+def test_kinds_of_parameters():
+    angle = RNG.uniform(-360, 360, size=60)
+    case = RNG.choice([1.0, 4.0, 6.0], size=60)
+    u = np.cos(np.deg2rad(angle))[:, None] * Y + np.sqrt(case)[:, None]
+    model = parameters(input={"kinds": [{"periodic": 360.0}, "categorical"]})
+    model.fit(np.column_stack([angle, case])[:50], u[:50], y=Y)
+    test = np.column_stack([angle, case])[50:]
+    assert c2cnet.rl2e(u[50:], model.predict(test)) < 1e-6
+    np.testing.assert_allclose(model.predict(test + [360.0, 0.0]), model.predict(test))
+    assert model.describe()["inputs"][0]["components"] == 2
+    with pytest.raises(ValueError, match="sample 0 has the category 5 in column 1"):
+        model.predict(np.array([[0.0, 5.0]]))
 
 
 def test_files_hold_vectors(tmp_path):
