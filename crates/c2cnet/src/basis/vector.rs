@@ -199,6 +199,9 @@ impl FieldBasis {
 
     /// One line for people.
     pub fn describe(&self) -> String {
+        if self.is_vector() {
+            return "vector without points".into();
+        }
         let first = self.parts[0].components[0].describe();
         match (self.parts.len(), self.components()) {
             (1, 1) => first,
