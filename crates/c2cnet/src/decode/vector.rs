@@ -122,6 +122,7 @@ fn take_logs(logs: &[bool], values: MatRef<'_, f64>) -> Result<Mat<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::Archive;
 
     fn forces() -> Mat<f64> {
         Mat::from_fn(3, 25, |i, k| match i {
@@ -154,11 +155,8 @@ mod tests {
                 let (a, b) = (values[at], back[at]);
                 assert!((a - b).abs() <= 1e-12 * a.abs(), "{a} {b}");
             }
-            let record = serde_json::to_string(&decoder).unwrap();
-            assert_eq!(
-                serde_json::from_str::<VectorDecoder>(&record).unwrap(),
-                decoder
-            );
+            let archive = Archive::of(&decoder).unwrap();
+            assert_eq!(archive.restore::<VectorDecoder>("it").unwrap(), decoder);
         }
     }
 

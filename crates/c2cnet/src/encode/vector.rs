@@ -345,6 +345,7 @@ impl Standard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::Archive;
 
     fn spec(kinds: &[Kind]) -> VectorSpec {
         VectorSpec {
@@ -469,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_and_records_through_text() {
+    fn settings_through_text_and_encoders_through_archives() {
         let text = r#"{"kinds": ["plain", {"periodic": 6.5}, "positive", "categorical"]}"#;
         let kinds: VectorSpec = serde_json::from_str(text).unwrap();
         let expected = [
@@ -486,8 +487,8 @@ mod tests {
             encoder.describe(),
             "4 values, standardised: plain, periodic (6.5), positive (log), categorical (2)"
         );
-        let record = serde_json::to_string(&encoder).unwrap();
-        let again: VectorEncoder = serde_json::from_str(&record).unwrap();
+        let archive = Archive::of(&encoder).unwrap();
+        let again: VectorEncoder = archive.restore("it").unwrap();
         let codes = |e: &VectorEncoder| e.encode(values.as_ref()).unwrap();
         assert!(again == encoder && codes(&again) == codes(&encoder));
     }
