@@ -1,8 +1,7 @@
 //! Settings from a TOML file and from `key=value` pairs, as one table.
 
 use anyhow::Context;
-use c2cnet::FitConfig;
-use c2cnet::{Error, Result};
+use c2cnet::{Error, FitConfig, Plan, Result};
 use c2cnet_experiments::merge;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -104,7 +103,25 @@ fn name(value: impl ValueEnum) -> String {
     value.map(|v| v.get_name().to_string()).unwrap_or_default()
 }
 
+/// A plan from its file.
+pub fn read_plan(path: &Path) -> Result<Plan> {
+    toml::from_str(&read(path)?).map_err(|e| in_file(path, &e))
+}
+
 impl FitFlags {
+    /// The flags that say what a plan says.
+    pub const NAMES: [&'static str; 9] = [
+        "config",
+        "pairs",
+        "seed",
+        "map",
+        "recipe",
+        "input_basis",
+        "output_basis",
+        "withhold",
+        "symmetries",
+    ];
+
     /// The settings of a fit, checked.
     pub fn resolve(&self) -> anyhow::Result<FitConfig> {
         if let Some(path) = &self.source.config {

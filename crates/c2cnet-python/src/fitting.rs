@@ -5,10 +5,9 @@ use crate::dataset::from_arrays;
 use crate::errors::exception;
 use crate::model::Model;
 use crate::watch::watched;
-use c2cnet::FitConfig;
-use c2cnet::{Error, Result};
+use c2cnet::{Error, FitConfig, FitReport, Result};
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Fits an operator; settings and the report are JSON, `listener` receives its progress.
@@ -27,12 +26,57 @@ pub fn fit(
     let (model, report) = watched(py, listener.as_ref(), move |watch| {
         c2cnet::fit(&data, &config, watch)
     })?;
+    Ok((Model::from(model), report_object(&report).to_string()))
+}
+
+/// The report, with choices as sentences and, under `decisions`, as data.
+fn report_object(report: &FitReport) -> Value {
     let mut object = json!(report);
     object["validation"]["relative"] = json!(report.validation.relative);
     let sentences: Vec<String> = report.choices.iter().map(ToString::to_string).collect();
     object["decisions"] = object["choices"].take();
     object["choices"] = json!(sentences);
-    Ok((Model::from(model), object.to_string()))
+    object
+}
+
+/// What a fit with these settings would do, as JSON: the plan, and the choices in words.
+#[pyfunction]
+#[pyo3(signature = (config, inputs, outputs, triangles=None, listener=None))]
+pub fn plan(
+    py: Python<'_>,
+    config: &str,
+    inputs: Vec<NamedArrays<'_>>,
+    outputs: Vec<NamedArrays<'_>>,
+    triangles: Option<Vec<[usize; 3]>>,
+    listener: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, Vec<String>)> {
+    let config = settings(config).map_err(exception)?;
+    let data = from_arrays(py, &inputs, &outputs, triangles)?;
+    let (plan, choices) = watched(py, listener.as_ref(), move |watch| {
+        c2cnet::plan(&data, &config, watch)
+    })?;
+    let words = choices.iter().map(ToString::to_string).collect();
+    Ok((json!(plan).to_string(), words))
+}
+
+/// Fits an operator as a plan says; plan and report are JSON.
+#[pyfunction]
+#[pyo3(signature = (plan, inputs, outputs, triangles=None, listener=None))]
+pub fn fit_plan(
+    py: Python<'_>,
+    plan: &str,
+    inputs: Vec<NamedArrays<'_>>,
+    outputs: Vec<NamedArrays<'_>>,
+    triangles: Option<Vec<[usize; 3]>>,
+    listener: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Model, String)> {
+    let plan: c2cnet::Plan =
+        serde_json::from_str(plan).map_err(|e| exception(Error::Config(format!("plan: {e}"))))?;
+    let data = from_arrays(py, &inputs, &outputs, triangles)?;
+    let (model, report) = watched(py, listener.as_ref(), move |watch| {
+        c2cnet::fit_plan(&data, &plan, watch)
+    })?;
+    Ok((Model::from(model), report_object(&report).to_string()))
 }
 
 /// What the bases of a model and others can do for data: sweeps of its inputs and floors of its

@@ -23,7 +23,7 @@ mod _c2cnet {
     #[pymodule_export]
     use super::errors::C2CError;
     #[pymodule_export]
-    use super::fitting::{diagnose, fit};
+    use super::fitting::{diagnose, fit, fit_plan, plan};
     #[pymodule_export]
     use super::model::Model;
 

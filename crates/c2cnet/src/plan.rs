@@ -60,6 +60,13 @@ pub struct InputPlan {
     pub kinds: Vec<Kind>,
 }
 
+impl InputPlan {
+    /// Whether some of its functions are learned from samples.
+    pub(crate) fn is_learned(&self) -> bool {
+        self.bases.iter().any(BasisSpec::depends_on_values)
+    }
+}
+
 /// How an output field is decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,8 +77,10 @@ pub struct OutputPlan {
     pub components: Components,
     /// The box on which the basis lives.
     pub domain: Bounds,
-    /// Relative cut of singular values; by the error at withheld points where it is not given.
-    pub cut: Option<f64>,
+    /// Relative cuts of singular values: one for all components, or one each; by the error at withheld points
+    /// if there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<f64>,
     /// One basis for all components, or one for each.
     pub bases: Vec<BasisSpec>,
     /// What each value of a vector without points is; empty: all are plain.
@@ -145,6 +154,17 @@ impl MapPlan {
         }
     }
 
+    /// Whether the network that is judged by held-out samples is the one of the model.
+    pub(crate) fn is_judged_network(&self) -> bool {
+        matches!(
+            self,
+            MapPlan::Mlp {
+                train_on: TrainOn::NotHeldOut,
+                ..
+            }
+        )
+    }
+
     /// Whether the map is the paper's network, which sees coefficients as they are and trains on all samples.
     pub(crate) fn takes_raw_coefficients(&self) -> bool {
         matches!(self, MapPlan::Mlp { spec, .. } if spec.recipe == Recipe::Paper)
@@ -177,6 +197,13 @@ impl Plan {
         match &self.map {
             MapPlan::Linear => Ok(()),
             MapPlan::Kernel(settings) => settings.check(),
+            MapPlan::Mlp { .. }
+                if self.map.takes_raw_coefficients() && self.map.is_judged_network() =>
+            {
+                Err(Error::Config(
+                    "plan: the recipe `paper` trains on all samples; set train_on = \"all\"".into(),
+                ))
+            }
             MapPlan::Mlp { spec, .. } => spec.check(),
         }
     }

@@ -62,6 +62,8 @@ pub enum Subject {
     OutputBasis,
     /// The basis of an input.
     InputBasis,
+    /// Whether functions of an input are prescribed or learned.
+    InputSpace,
     /// How an input's coefficients are determined.
     InputEncoder,
     /// An output space as it was fitted.
@@ -77,6 +79,7 @@ impl std::fmt::Display for Choice {
         let (before, after) = match self.subject {
             Subject::OutputBasis => ("output", " basis searched"),
             Subject::InputBasis => ("input", " basis searched"),
+            Subject::InputSpace => ("input", " space"),
             Subject::InputEncoder => ("input", " encoder"),
             Subject::Output => ("output", ""),
             Subject::Input => ("input", ""),
@@ -86,7 +89,11 @@ impl std::fmt::Display for Choice {
         if !self.field.is_empty() {
             write!(f, " {:?}", self.field)?;
         }
-        write!(f, "{after}: {}, {}", self.chosen, self.why)
+        let separator = match self.subject {
+            Subject::Output | Subject::Input => ";",
+            _ => ",",
+        };
+        write!(f, "{after}: {}{separator} {}", self.chosen, self.why)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a user may say about a fit, as it stands in a TOML file; unknown keys are errors.
 
-use crate::basis::BasisSpec;
+use crate::basis::{BasisSpec, HybridSpec};
 use crate::data::{Bounds, Symmetries};
 use crate::encode::{EncoderSpec, Kind, Transform};
 use crate::map::mlp::Recipe;
@@ -71,6 +71,7 @@ impl Default for FitConfig {
 /// | `basis` | searched | one basis for all components | see [`BasisSpec`] |
 /// | `bases` | | one basis for each component | as many as components |
 /// | `components` | `separate` | how components share coefficients | `separate`, `joint` |
+/// | `space` | chosen | prescribed functions, learned ones, or both | `prescribed`, `hybrid`, `learned` |
 /// | `encoder` | ridge, by GCV | the regularised least squares | see [`EncoderSpec`] |
 /// | `transform` | `auto` | what happens to values and coefficients | `auto`, `none`, `log`, `standardise`, `log-standardise` |
 /// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
@@ -84,6 +85,8 @@ pub struct InputConfig {
     pub bases: Vec<BasisSpec>,
     /// Separately or jointly.
     pub components: Components,
+    /// Prescribed functions, learned ones, or both.
+    pub space: Option<Space>,
     /// The encoder.
     pub encoder: Option<EncoderSpec>,
     /// The transform.
@@ -101,6 +104,7 @@ pub struct InputConfig {
 /// | `basis` | searched | one basis for all components | see [`BasisSpec`] |
 /// | `bases` | | one basis for each component | as many as components |
 /// | `components` | `separate` | how components share coefficients | `separate`, `joint` |
+/// | `space` | chosen | prescribed functions, learned ones, or both | `prescribed`, `hybrid`, `learned` |
 /// | `cut` | by withheld points | relative cut of the decoder's singular values | 0 to 1 |
 /// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive` for each |
@@ -113,6 +117,8 @@ pub struct OutputConfig {
     pub bases: Vec<BasisSpec>,
     /// Separately or jointly.
     pub components: Components,
+    /// Prescribed functions, learned ones, or both.
+    pub space: Option<Space>,
     /// Relative cut of singular values.
     pub cut: Option<f64>,
     /// The domain.
@@ -140,6 +146,35 @@ fn named_bases(basis: Option<&BasisSpec>, bases: &[BasisSpec]) -> Option<Vec<Bas
     match basis {
         Some(basis) => Some(vec![basis.clone()]),
         None => (!bases.is_empty()).then(|| bases.to_vec()),
+    }
+}
+
+/// Where the functions of a field come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Space {
+    /// They are prescribed.
+    Prescribed,
+    /// Prescribed functions, and principal directions of what they leave of the training samples.
+    Hybrid,
+    /// Principal directions of the training samples.
+    Learned,
+}
+
+impl Space {
+    /// The bases of this space with the given prescribed ones.
+    pub(crate) fn of(self, prescribed: Vec<BasisSpec>) -> Vec<BasisSpec> {
+        let hybrid = |prescribed: Option<BasisSpec>| {
+            BasisSpec::from(HybridSpec {
+                prescribed,
+                ..HybridSpec::default()
+            })
+        };
+        match self {
+            Space::Prescribed => prescribed,
+            Space::Hybrid => prescribed.into_iter().map(|b| hybrid(Some(b))).collect(),
+            Space::Learned => vec![hybrid(None)],
+        }
     }
 }
 
@@ -282,8 +317,17 @@ impl FitConfig {
             )),
             _ => Ok(()),
         };
+        let unused = |space: Option<Space>, bases: Option<Vec<BasisSpec>>| {
+            match (space, bases) {
+            (Some(Space::Learned), Some(_)) => Err(Error::Config(
+                "space = \"learned\" has no prescribed functions; remove the basis or use \"hybrid\"".into(),
+            )),
+            _ => Ok(()),
+        }
+        };
         for output in self.outputs.values().chain([&self.output]) {
             both(&output.basis, &output.bases)?;
+            unused(output.space, output.named_bases())?;
             if let Some(cut) = output.cut
                 && !(0.0..1.0).contains(&cut)
             {
@@ -292,6 +336,7 @@ impl FitConfig {
         }
         for input in self.inputs.values().chain([&self.input]) {
             both(&input.basis, &input.bases)?;
+            unused(input.space, input.named_bases())?;
             if let Some(encoder) = &input.encoder {
                 encoder.given()?;
             }

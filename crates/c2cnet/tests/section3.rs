@@ -225,7 +225,7 @@ fn output_errors_obey_pythagoras_and_none_beats_the_floor() {
     for (name, json) in toy::planar_families() {
         for withhold in [0.0, 0.1] {
             let basis = separate(toy::basis(json.clone(), &points));
-            let (decoder, _) = FieldDecoder::fit(basis, &field, withhold, Some(1e-6), 3).unwrap();
+            let (decoder, _) = FieldDecoder::fit(basis, &field, withhold, &[1e-6], 3).unwrap();
             let r = decoder.rank();
             let evaluation = Evaluation::new(&decoder, &field).unwrap();
             // The retained space at all points, through the public door.
@@ -287,7 +287,7 @@ fn coordinate_errors_are_physical_errors() {
                 FieldBasis::separate(bases)
             };
             let (decoder, targets) =
-                FieldDecoder::fit(basis.unwrap(), &field, 0.1, Some(1e-6), 5).unwrap();
+                FieldDecoder::fit(basis.unwrap(), &field, 0.1, &[1e-6], 5).unwrap();
             let at = decoder.fitted_points().unwrap().clone();
             let rows: Vec<usize> = at
                 .iter()
@@ -338,7 +338,7 @@ proptest! {
         let m2 = psi.ncols();
         let u = random(120, samples, seed + 2);
         let field = Field::shared(points.clone(), vec![u]).unwrap();
-        let (decoder, targets) = FieldDecoder::fit(output, &field, 0.0, Some(1e-12), 0).unwrap();
+        let (decoder, targets) = FieldDecoder::fit(output, &field, 0.0, &[1e-12], 0).unwrap();
         let b = decoder.coefficients(targets.coordinates.as_ref());
 
         let linear = random(m2, a.nrows(), seed + 3) * faer::Scale(growth);

@@ -133,7 +133,7 @@ fn say_floors(floors: &Floors) -> c2cnet::Result<()> {
     say(
         "  floors, the smallest relative errors that bases allow, at fitted and at withheld points:",
     )?;
-    let mut table = Table::with_header(["basis", "functions", "floor", "withheld", ""]);
+    let mut table = Table::with_header(["basis", "functions", "rank", "floor", "withheld", ""]);
     for (k, floor) in floors.all.iter().enumerate() {
         let mark = match floors.recommended == k {
             true => "<- recommended",
@@ -142,6 +142,7 @@ fn say_floors(floors: &Floors) -> c2cnet::Result<()> {
         table.row([
             floor.family.clone(),
             floor.functions.to_string(),
+            floor.rank.to_string(),
             error(floor.fitted),
             floor.withheld.map_or("-".into(), error),
             mark.to_string(),

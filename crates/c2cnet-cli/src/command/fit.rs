@@ -1,12 +1,12 @@
 //! `c2cnet fit`: from samples to a model file.
 
 use super::errors;
-use crate::settings::FitFlags;
+use crate::settings::{FitFlags, read_plan};
 use crate::training::{MetricsFile, Training};
 use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::report::{Choice, NetworkReport};
-use c2cnet::{FitReport, fit};
+use c2cnet::{FitReport, fit, fit_plan};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ and, if you like, n_train: the first so many samples train, the rest are left fo
 Examples:
   c2cnet fit data.npz -o model.c2c
   c2cnet fit data.npz -o model.c2c --map linear --seed 3
+  c2cnet plan data.npz -o plan.toml; c2cnet fit data.npz --plan plan.toml -o model.c2c
   c2cnet fit data.npz -o model.c2c \\
       --input-basis 'family=\"random-features\", functions=256, partitions=[16]' \\
       --output-basis 'family=\"fourier\", kind=\"sine\", functions=128'
@@ -67,6 +68,10 @@ pub struct Args {
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
 
+    /// Do what this file says instead of choosing; `c2cnet plan` writes such files.
+    #[arg(long, value_name = "PLAN", conflicts_with_all = FitFlags::NAMES)]
+    plan: Option<PathBuf>,
+
     #[command(flatten)]
     settings: FitFlags,
 
@@ -97,6 +102,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.resolve()?;
+    let plan = args.plan.as_deref().map(read_plan).transpose()?;
     output_path::check(&args.output)?;
     if let Some(path) = &args.metrics {
         output_path::check(path)?;
@@ -112,8 +118,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             .map(MetricsFile::create)
             .transpose()?,
     )?;
-    let (model, report) =
-        interrupt::patiently(|| fit(&data, &config, &training)).map_err(|e| training.explain(e))?;
+    let (model, report) = interrupt::patiently(|| match &plan {
+        Some(plan) => fit_plan(&data, plan, &training),
+        None => fit(&data, &config, &training),
+    })
+    .map_err(|e| training.explain(e))?;
     interrupt::patiently(|| model.save(&args.output))?;
     training.finish()?;
     if args.json {

@@ -8,6 +8,7 @@ mod evaluate;
 mod fit;
 mod generate;
 mod inspect;
+mod plan;
 mod plot;
 mod predict;
 mod report;
@@ -21,6 +22,7 @@ pub enum Command {
     Demo(demo::Args),
     Generate(generate::Args),
     Plot(plot::Args),
+    Plan(plan::Args),
     Fit(fit::Args),
     Evaluate(evaluate::Args),
     Predict(predict::Args),
@@ -38,6 +40,7 @@ impl Command {
             Command::Demo(args) => demo::run(&args),
             Command::Generate(args) => generate::run(&args),
             Command::Plot(args) => plot::run(&args),
+            Command::Plan(args) => plan::run(&args),
             Command::Fit(args) => fit::run(&args),
             Command::Evaluate(args) => evaluate::run(&args),
             Command::Predict(args) => predict::run(&args),

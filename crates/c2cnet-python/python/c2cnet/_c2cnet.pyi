@@ -46,6 +46,20 @@ def fit(
     triangles: list[list[int]] | None = None,
     listener: Callable[[str], object] | None = None,
 ) -> tuple[Model, str]: ...
+def plan(
+    config: str,
+    inputs: Sequence[Named],
+    outputs: Sequence[Named],
+    triangles: list[list[int]] | None = None,
+    listener: Callable[[str], object] | None = None,
+) -> tuple[str, list[str]]: ...
+def fit_plan(
+    plan: str,
+    inputs: Sequence[Named],
+    outputs: Sequence[Named],
+    triangles: list[list[int]] | None = None,
+    listener: Callable[[str], object] | None = None,
+) -> tuple[Model, str]: ...
 def diagnose(
     model: Model,
     config: str,

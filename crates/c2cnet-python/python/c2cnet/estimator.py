@@ -117,6 +117,7 @@ class C2CNet(Pictures):
         u: FieldsLike,
         x: FieldsLike | None = None,
         y: FieldsLike | None = None,
+        plan: Mapping[str, Any] | None = None,
     ) -> C2CNet:
         """Fit the operator to samples.
 
@@ -134,6 +135,9 @@ class C2CNet(Pictures):
             has no points at all, and no basis named for it, is a vector per sample, of shape
             ``(samples, values)`` or ``(samples,)``: parameters without ``x``, quantities without
             ``y``. A dictionary may have both: ``f={"load": (x, f), "modulus": p}``.
+        plan : dict, optional
+            What to do instead of choosing, as :meth:`plan` returns it; the constructor's settings are not
+            used then.
 
         Returns
         -------
@@ -158,9 +162,14 @@ class C2CNet(Pictures):
         inputs = _arrays.fields(f, x, "f", "x", self.x, _has_basis(self.input))
         outputs = _arrays.fields(u, y, "u", "y", self.y, _has_basis(self.output))
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
-        model, report = _c2cnet.fit(
-            json.dumps(self._settings()), inputs, outputs, triangles, self._listener()
-        )
+        if plan is None:
+            model, report = _c2cnet.fit(
+                json.dumps(self._settings()), inputs, outputs, triangles, self._listener()
+            )
+        else:
+            model, report = _c2cnet.fit_plan(
+                json.dumps(plan), inputs, outputs, triangles, self._listener()
+            )
         self._model = model
         self._fitted_x = {name: points for name, points, _ in inputs}
         self._fitted_y = {name: points for name, points, _ in outputs}
@@ -171,6 +180,44 @@ class C2CNet(Pictures):
         if not isinstance(first, list):
             self.n_features_in_ = first.shape[1]
         return self
+
+    def plan(
+        self,
+        f: FieldsLike,
+        u: FieldsLike,
+        x: FieldsLike | None = None,
+        y: FieldsLike | None = None,
+    ) -> dict[str, Any]:
+        """Return what :meth:`fit` would do, to be looked at, changed, and given to ``fit(..., plan=plan)``.
+
+        Parameters
+        ----------
+        f, u, x, y
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        dict
+            ``protocol``, ``inputs``, ``outputs`` and ``map``.
+
+        Examples
+        --------
+        >>> import c2cnet
+        >>> data = c2cnet.generate("darcy1d", n_train=40, n_test=10, points=100)
+        >>> model = c2cnet.C2CNet(map="linear")
+        >>> plan = model.plan(data.train.f, data.train.u, data.x, data.y)
+        >>> plan["map"]["kind"]
+        'linear'
+        >>> model = model.fit(data.train.f, data.train.u, data.x, data.y, plan=plan)
+        """
+        x = self.x if x is None else x
+        y = self.y if y is None else y
+        inputs, outputs = _arrays.fields(f, x, "f", "x"), _arrays.fields(u, y, "u", "y")
+        triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
+        config = json.dumps(self._settings())
+        text, _ = _c2cnet.plan(config, inputs, outputs, triangles, self._listener())
+        plan: dict[str, Any] = json.loads(text)
+        return plan
 
     def _settings(self) -> dict[str, Any]:
         return fit_settings(

@@ -3,7 +3,7 @@
 //! A family is registered under its name, which stands as `family` in settings and model files. The families of
 //! this crate are registered from the start; [`register`] adds others.
 
-use super::{Basis, Bounds, FiniteElementsSpec, FourierSpec, Points};
+use super::{Basis, Bounds, FiniteElementsSpec, FourierSpec, HybridSpec, Points};
 use super::{
     PcaSpec, PointValuesSpec, PolynomialSpec, RadialSpec, RandomFeaturesSpec, SingleValueSpec,
 };
@@ -174,6 +174,7 @@ static FAMILIES: LazyLock<Registry<Entry>> = LazyLock::new(|| {
         add::<FiniteElementsSpec>,
         add::<RadialSpec>,
         add::<PointValuesSpec>,
+        add::<HybridSpec>,
         add::<PcaSpec>,
         add::<SingleValueSpec>,
     ];
@@ -234,7 +235,7 @@ trait Settings: Storable + fmt::Debug + Send + Sync {
     fn depends_on_values(&self) -> bool;
     fn nearly_dependent(&self) -> bool;
     fn for_component(&self, component: usize) -> BasisSpec;
-    fn build(&self, context: BuildContext<'_>) -> Result<Arc<dyn Basis>>;
+    fn build(&self, context: BuildContext<'_>) -> Result<Box<dyn Basis>>;
 }
 
 impl<F: BasisFamily> Settings for F {
@@ -262,8 +263,8 @@ impl<F: BasisFamily> Settings for F {
         BasisFamily::for_component(self, component).into()
     }
 
-    fn build(&self, context: BuildContext<'_>) -> Result<Arc<dyn Basis>> {
-        Ok(Arc::new(BasisFamily::build(self, context)?))
+    fn build(&self, context: BuildContext<'_>) -> Result<Box<dyn Basis>> {
+        Ok(Box::new(BasisFamily::build(self, context)?))
     }
 }
 
@@ -305,6 +306,10 @@ impl BasisSpec {
     /// # Errors
     /// If the settings do not fit the domain or the data.
     pub fn build(&self, context: BuildContext<'_>) -> Result<Arc<dyn Basis>> {
+        self.0.build(context).map(Arc::from)
+    }
+
+    pub(super) fn build_boxed(&self, context: BuildContext<'_>) -> Result<Box<dyn Basis>> {
         self.0.build(context)
     }
 }

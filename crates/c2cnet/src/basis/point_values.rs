@@ -160,6 +160,19 @@ impl PointValues {
         Self::new(context.domain.clone(), points.clone())
     }
 
+    /// Linear on the triangles of a mesh with all `points` as nodes.
+    ///
+    /// # Errors
+    /// As [`PointValues::new`].
+    pub(super) fn on_mesh(domain: Bounds, points: Points, mesh: TriangleMesh) -> Result<Self> {
+        Self::with(domain, points, Between::triangles(mesh)?)
+    }
+
+    /// Which point has these bits.
+    pub(super) fn index_of(&self) -> &HashMap<Vec<u64>, usize> {
+        &self.index_of
+    }
+
     /// The points.
     pub fn points(&self) -> &Points {
         &self.points
@@ -223,7 +236,7 @@ fn one(i: usize) -> Row {
 }
 
 /// The coordinates' bits; adding zero makes -0 and 0 the same.
-fn bits(point: &[f64]) -> Vec<u64> {
+pub(super) fn bits(point: &[f64]) -> Vec<u64> {
     point.iter().map(|x| (x + 0.0).to_bits()).collect()
 }
 

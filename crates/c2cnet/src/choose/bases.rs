@@ -1,28 +1,31 @@
-//! The search for bases that the settings do not name.
+//! The search for spaces that the settings do not name.
 //!
-//! Output bases are judged by the floor at withheld points: what the decoder does between its
-//! samples even with perfect coordinates. Input bases are first ranked by the same error of
-//! representing the inputs; the best of each family are then judged by the validation error of
-//! the whole operator on some of the training samples. Where samples have points of their own, a learned
-//! prior on a fine basis is judged beside them. Point values and PCA are never chosen: they interpolate
-//! off their grid.
+//! Prescribed output bases are ranked by their floor, at withheld points and at the others. Input spaces are judged by
+//! the validation error of the whole operator on some of the training samples, against outputs of which nothing is
+//! lost: the prescribed bases that represent inputs best, the best of them with learned directions, and learned
+//! directions alone. The error that this finds tells what the output may lose: where the prescribed basis loses more
+//! than a small part of it, directions of the residuals are added, to the prescribed basis (or to none) with which
+//! the errors between the points are smallest. Where samples have points of their own, nothing can be learned so; there
+//! a learned prior on a fine basis is judged beside the others.
 
 use super::ranking::{
     Ranked, Ranking, StopRule, domain_of, finalists, name_of, smallest_good_enough, thinned,
     why_this_basis,
 };
 use super::{InputDraft, maps, transform_candidates, with_transforms};
-use crate::basis::{BasisSpec, Centres, Kernel, PolynomialSpec, RadialSpec, SingleValueSpec};
-use crate::data::{Dataset, Field};
+use crate::basis::SingleValueSpec;
+use crate::basis::{BasisSpec, Centres, HybridSpec, Kernel, PolynomialSpec, RadialSpec};
+use crate::data::{Bounds, Dataset, Field, Observations};
 use crate::decode::Targets;
-use crate::encode::{EncoderSpec, Method, Transform};
+use crate::encode::{EncoderSpec, Method, Transform, stack_components};
 use crate::fit::{Context, Inputs, MapTrainingSet, encode_samples, represent_outputs};
 use crate::map::{KernelSpec, Mirrors};
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan};
 use crate::report::{Candidate, Choice, Subject};
-use crate::settings::{FitConfig, MapConfig};
+use crate::settings::{FitConfig, MapConfig, Space};
 use crate::{Error, Result, linalg};
+use faer::Mat;
 
 /// Floors below this are as good as zero: no map comes close.
 const NEGLIGIBLE_FLOOR: f64 = 3e-5;
@@ -37,6 +40,16 @@ const CLEAR: f64 = 1.15;
 /// Validation errors this close are a tie on so few samples.
 const TIE: f64 = 1.1;
 
+/// Learned directions must lower the error by this factor to be worth having.
+const WORTH_LEARNING: f64 = 0.97;
+
+/// A prescribed output basis may lose this part of the operator's error on the samples of the search; the final map,
+/// with more samples, errs less.
+const FLOOR_SHARE: f64 = 0.05;
+
+/// Learned directions leave no more than this part of it: they cost little.
+const LEFT_SHARE: f64 = 0.003;
+
 /// Plans of all fields, but for transforms that are still open.
 pub(super) struct Bases {
     pub outputs: Vec<OutputPlan>,
@@ -44,7 +57,7 @@ pub(super) struct Bases {
     pub choices: Vec<Choice>,
 }
 
-/// Settles the bases of all fields.
+/// Settles the spaces of all fields.
 pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases> {
     let train = context.train;
     let searched = |field: &Field, bases: Option<_>| !field.is_vector() && bases.is_none();
@@ -66,12 +79,17 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
         some: &some,
     };
     let mut choices = Vec::new();
-    let outputs = search.outputs(&mut choices)?;
-    let inputs = search.inputs(&outputs, &mut choices)?;
+    let mut outputs = search.prescribed_outputs()?;
+    let (inputs, error) = search.inputs(&outputs, &mut choices)?;
+    let mut told = Vec::new();
+    for output in &mut outputs {
+        told.extend(search.settle_output(output, error)?);
+    }
+    told.extend(choices);
     Ok(Bases {
-        outputs,
+        outputs: outputs.into_iter().map(|o| o.plan).collect(),
         inputs,
-        choices,
+        choices: told,
     })
 }
 
@@ -86,6 +104,15 @@ fn search_samples(context: &Context<'_>, config: &FitConfig) -> Result<Dataset> 
 pub(crate) struct OutputRanking {
     pub ranked: Vec<Ranked>,
     pub chosen: usize,
+}
+
+/// An output with a prescribed basis.
+struct OutputDraft {
+    plan: OutputPlan,
+    /// Which one it is of the data's.
+    index: usize,
+    /// What it was compared with, unless the settings name it.
+    ranking: Option<OutputRanking>,
 }
 
 /// Compares bases for the output `name` as a fit does that finds none in the settings.
@@ -105,7 +132,7 @@ pub(crate) fn rank_output(
     search.rank_output(i)
 }
 
-/// What bases are chosen from.
+/// What spaces are chosen from.
 struct Search<'a> {
     context: &'a Context<'a>,
     config: &'a FitConfig,
@@ -114,47 +141,52 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn outputs(&self, choices: &mut Vec<Choice>) -> Result<Vec<OutputPlan>> {
-        let mut plans = Vec::new();
-        for (i, (name, whole)) in self.context.train.outputs.iter().enumerate() {
+    /// Plans of the outputs with prescribed functions alone.
+    fn prescribed_outputs(&self) -> Result<Vec<OutputDraft>> {
+        let mut drafts = Vec::new();
+        for (index, (name, whole)) in self.context.train.outputs.iter().enumerate() {
             let settings = self.config.output_named(name);
             let mut plan = OutputPlan {
                 name: name.clone(),
                 components: settings.components,
                 domain: domain_of(settings.domain.as_ref(), whole)?,
-                cut: settings.cut,
+                cuts: settings.cut.into_iter().collect(),
                 bases: named_bases(whole, settings.named_bases()),
                 kinds: settings.kinds.clone(),
             };
-            if plan.bases.is_empty() {
+            let mut ranking = None;
+            if plan.bases.is_empty() && settings.space != Some(Space::Learned) {
                 self.context.begin(Step::SearchOutputBasis);
-                let OutputRanking { ranked, chosen } = self.rank_output(i)?;
-                let why = why_this_basis(&ranked, chosen, "floor");
-                choices.push(basis_choice(
-                    Subject::OutputBasis,
-                    name,
-                    &ranked,
-                    chosen,
-                    why,
-                ));
-                plan.bases = vec![ranked[chosen].spec.clone()];
+                let found = self.rank_output(index)?;
+                plan.bases = vec![found.ranked[found.chosen].spec.clone()];
+                ranking = Some(found);
             }
-            plans.push(plan);
+            drafts.push(OutputDraft {
+                plan,
+                index,
+                ranking,
+            });
         }
-        Ok(plans)
+        Ok(drafts)
     }
 
     fn rank_output(&self, i: usize) -> Result<OutputRanking> {
-        let (name, field) = &self.some.outputs[i];
+        let name = &self.some.outputs[i].0;
+        let ranking = self.output_ranking(i)?;
+        let field = &self.some.outputs[i].1;
         let domain = domain_of(self.config.output_named(name).domain.as_ref(), field)?;
+        let ranked = ranking.climb(&domain)?;
+        let chosen = smallest_good_enough(&ranked, NEGLIGIBLE_FLOOR);
+        Ok(OutputRanking { ranked, chosen })
+    }
+
+    fn output_ranking(&self, i: usize) -> Result<Ranking<'_>> {
         let stop = StopRule {
             functions: self.config.search.max_functions,
             error: NEGLIGIBLE_FLOOR,
         };
-        let whole = &self.context.train.outputs[i].1;
-        let ranked = self.ranking(field, whole, stop)?.climb(&domain)?;
-        let chosen = smallest_good_enough(&ranked, NEGLIGIBLE_FLOOR);
-        Ok(OutputRanking { ranked, chosen })
+        let (field, whole) = (&self.some.outputs[i].1, &self.context.train.outputs[i].1);
+        self.ranking(field, whole, stop)
     }
 
     fn ranking<'a>(
@@ -163,22 +195,107 @@ impl Search<'_> {
         whole: &'a Field,
         stop: StopRule,
     ) -> Result<Ranking<'a>> {
-        Ranking::new(
-            field,
-            whole,
-            self.some.triangles.as_deref(),
-            self.context,
-            stop,
-        )
+        let triangles = self.some.triangles.as_deref();
+        Ranking::new(field, whole, triangles, self.context, stop)
     }
 
-    /// Input plans; those that the settings leave open have the basis that represents them best.
-    fn inputs(&self, outputs: &[OutputPlan], choices: &mut Vec<Choice>) -> Result<Vec<InputDraft>> {
+    /// Adds learned directions to an output where its prescribed basis loses too much of what the map can do.
+    fn settle_output(&self, draft: &mut OutputDraft, error: Option<f64>) -> Result<Option<Choice>> {
+        let name = &draft.plan.name;
+        let settings = self.config.output_named(name);
+        let vector = self.some.outputs[draft.index].1.is_vector();
+        if let Some(space) = settings.space.filter(|_| !vector) {
+            draft.plan.bases = space.of(std::mem::take(&mut draft.plan.bases));
+        }
+        let Some(OutputRanking { ranked, chosen }) = &draft.ranking else {
+            return Ok(None);
+        };
+        let pick = &ranked[*chosen];
+        let why = why_this_basis(ranked, *chosen, "floor");
+        let told = basis_choice(Subject::OutputBasis, name, ranked, *chosen, why);
+        let shared = self.some.outputs[draft.index].1.shared_points().is_some();
+        let Some(error) = error.filter(|_| settings.space.is_none() && shared) else {
+            return Ok(Some(told));
+        };
+        if pick.fitted <= FLOOR_SHARE * error {
+            return Ok(Some(told));
+        }
+        let tolerance = (LEFT_SHARE * error).min(0.5);
+        let (spec, between) = self.best_hybrid(draft, tolerance)?;
+        let kind = match &spec.prescribed {
+            Some(prescribed) => format!("{} and learned directions", name_of(prescribed)),
+            None => "learned directions".to_string(),
+        };
+        let why = format!(
+            "because {} {} lose {:.1e} at the points and the map errs by about {error:.1e}; between the points {between:.1e}",
+            pick.functions,
+            name_of(&pick.spec),
+            pick.fitted,
+        );
+        draft.plan.bases = vec![spec.into()];
+        Ok(Some(Choice {
+            chosen: kind,
+            why,
+            ..told
+        }))
+    }
+
+    /// The prescribed basis, or none, with which learned directions err least between the points, and that error.
+    fn best_hybrid(&self, draft: &OutputDraft, tolerance: f64) -> Result<(HybridSpec, f64)> {
+        let Some(OutputRanking { ranked, chosen }) = &draft.ranking else {
+            return Ok((HybridSpec::default(), f64::NAN));
+        };
+        let mut parts = vec![Some(*chosen)];
+        parts.extend(
+            finalists(ranked)
+                .into_iter()
+                .filter(|f| f != chosen)
+                .take(3)
+                .map(Some),
+        );
+        parts.push(None);
+        let ranking = self.output_ranking(draft.index)?;
+        let field = &self.some.outputs[draft.index].1;
+        let settings = self.config.output_named(&draft.plan.name);
+        let domain = domain_of(settings.domain.as_ref(), field)?;
+        let mut best: Option<(HybridSpec, f64)> = None;
+        for part in parts {
+            let spec = HybridSpec {
+                prescribed: part.map(|p| ranked[p].spec.clone()),
+                cut: part.map_or(HybridSpec::default().cut, |p| ranked[p].cut),
+                learned: Some(self.config.search.max_functions),
+                tolerance,
+            };
+            let tried = ranking.try_spec(spec.clone().into(), &domain)?;
+            let Some(tried) = tried.filter(|t| t.trusted) else {
+                continue;
+            };
+            // The first ones are preferred in a tie.
+            if best.as_ref().is_none_or(|b| tried.between < b.1 / TIE) {
+                best = Some((spec, tried.between));
+            }
+        }
+        Ok(best.unwrap_or((
+            HybridSpec {
+                tolerance,
+                ..HybridSpec::default()
+            },
+            f64::NAN,
+        )))
+    }
+
+    /// Input plans, and the error of the operator with them on the samples of the search.
+    fn inputs(
+        &self,
+        outputs: &[OutputDraft],
+        choices: &mut Vec<Choice>,
+    ) -> Result<(Vec<InputDraft>, Option<f64>)> {
         let mut drafts = Vec::new();
         let mut open = Vec::new();
-        let fields = self.context.train.inputs.iter().zip(&self.some.inputs);
-        for (i, ((name, whole), (_, field))) in fields.enumerate() {
+        let fields = self.context.train.inputs.iter().enumerate();
+        for (i, (name, whole)) in fields {
             let settings = self.config.input_named(name);
+            let space = settings.space.unwrap_or(Space::Prescribed);
             let mut plan = InputPlan {
                 name: name.clone(),
                 components: settings.components,
@@ -188,7 +305,8 @@ impl Search<'_> {
                 encoder: settings.encoder.unwrap_or_default(),
                 kinds: settings.kinds.clone(),
             };
-            if plan.bases.is_empty() {
+            if plan.bases.is_empty() && space != Space::Learned {
+                let field = &self.some.inputs[i].1;
                 let ranked = self.rank_input(field, whole, settings.domain.as_ref())?;
                 let first = smallest_good_enough(&ranked, NEGLIGIBLE_INPUT);
                 plan.bases = vec![ranked[first].spec.clone()];
@@ -199,21 +317,29 @@ impl Search<'_> {
                 transform_open: settings.transform.given().is_none() && settings.kinds.is_empty(),
             });
         }
-        if open.is_empty() {
-            return Ok(drafts);
+        let searched = outputs.iter().any(|o| o.ranking.is_some());
+        let mut error = None;
+        if !open.is_empty() || searched {
+            let judge = Judge::new(self, outputs, &drafts)?;
+            error = Some(judge.first_error);
+            for (i, ranked) in &open {
+                error = Some(self.settle_input(*i, ranked, &judge, &mut drafts, choices)?);
+            }
         }
-        let judge = Judge::new(self, outputs, &drafts)?;
-        for (i, ranked) in &open {
-            self.settle_input(*i, ranked, &judge, &mut drafts, choices)?;
+        for (draft, (name, field)) in drafts.iter_mut().zip(&self.some.inputs) {
+            let space = self.config.input_named(name).space;
+            if let Some(space) = space.filter(|_| !field.is_vector()) {
+                draft.plan = in_space(space, &draft.plan);
+            }
         }
-        Ok(drafts)
+        Ok((drafts, error))
     }
 
     fn rank_input(
         &self,
         field: &Field,
         whole: &Field,
-        domain: Option<&crate::data::Bounds>,
+        domain: Option<&Bounds>,
     ) -> Result<Vec<Ranked>> {
         self.context.begin(Step::SearchInputBasis);
         // More coefficients than half the samples could not be told apart by any map.
@@ -226,7 +352,7 @@ impl Search<'_> {
             .climb(&domain_of(domain, field)?)
     }
 
-    /// Settles basis and encoder of input `i` by the whole operator.
+    /// Settles space and encoder of input `i` by the whole operator, whose error is returned.
     fn settle_input(
         &self,
         i: usize,
@@ -234,7 +360,7 @@ impl Search<'_> {
         judge: &Judge<'_>,
         drafts: &mut [InputDraft],
         choices: &mut Vec<Choice>,
-    ) -> Result<()> {
+    ) -> Result<f64> {
         let name = drafts[i].plan.name.clone();
         let judged = judge.finalists(drafts, i, ranked)?;
         let best = judged.iter().map(|j| j.0).fold(f64::INFINITY, f64::min);
@@ -260,17 +386,81 @@ impl Search<'_> {
             self.some.samples(),
             judged.len(),
         );
-        choices.push(basis_choice(
-            Subject::InputBasis,
-            &name,
-            ranked,
-            chosen,
-            why,
-        ));
-        if self.config.input_named(&name).encoder.is_none() {
+        let told = basis_choice(Subject::InputBasis, &name, ranked, chosen, why);
+        choices.push(told);
+        let settings = self.config.input_named(&name);
+        if settings.space.is_none() && settings.encoder.is_none() {
+            let of = |j: &&(f64, usize)| (j.0, ranked[j.1].spec.clone());
+            let strongest = judged.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+            let (least, spec) = strongest
+                .as_ref()
+                .map_or((error, ranked[chosen].spec.clone()), of);
+            if let Some((choice, error)) = self.settle_space(i, judge, drafts, least, spec)? {
+                choices.push(choice);
+                return Ok(error);
+            }
+        }
+        if settings.encoder.is_none() {
             choices.extend(self.settle_encoder(i, judge, drafts, error)?);
         }
-        Ok(())
+        Ok(best)
+    }
+
+    /// Learned directions beside the `strongest` prescribed basis, or alone, where they lower its error.
+    fn settle_space(
+        &self,
+        i: usize,
+        judge: &Judge<'_>,
+        drafts: &mut [InputDraft],
+        error: f64,
+        strongest: BasisSpec,
+    ) -> Result<Option<(Choice, f64)>> {
+        if self.some.inputs[i].1.shared_points().is_none() {
+            return Ok(None);
+        }
+        let prescribed = InputPlan {
+            bases: vec![strongest],
+            ..drafts[i].plan.clone()
+        };
+        let mut best = (error * WORTH_LEARNING, None);
+        let mut candidates = vec![Candidate {
+            name: "prescribed".into(),
+            error,
+        }];
+        for (space, words) in [
+            (Space::Hybrid, "prescribed functions and learned directions"),
+            (Space::Learned, "learned directions"),
+        ] {
+            self.context.begin(Step::TryInputBasis(words.into()));
+            let trial = in_space(space, &prescribed);
+            let Some(found) = judge.error_with(drafts, i, &trial)? else {
+                continue;
+            };
+            candidates.push(Candidate {
+                name: words.into(),
+                error: found,
+            });
+            if found < best.0 {
+                best = (found * WORTH_LEARNING, Some((trial, words, found)));
+            }
+        }
+        let Some((trial, words, found)) = best.1 else {
+            return Ok(None);
+        };
+        drafts[i].plan = InputPlan {
+            transform: drafts[i].plan.transform,
+            ..trial
+        };
+        let choice = Choice {
+            subject: Subject::InputSpace,
+            field: drafts[i].plan.name.clone(),
+            candidates,
+            chosen: words.into(),
+            why: format!(
+                "validation error {found:.2e} against {error:.2e} of prescribed functions"
+            ),
+        };
+        Ok(Some((choice, found)))
     }
 
     /// A learned prior or a sharp cut-off in place of the ridge, where it validates better than `error`.
@@ -282,8 +472,8 @@ impl Search<'_> {
         error: f64,
     ) -> Result<Option<Choice>> {
         let field = &self.some.inputs[i].1;
-        let ridge = || Candidate {
-            name: "ridge".into(),
+        let named = |name: &str, error| Candidate {
+            name: name.into(),
             error,
         };
         if field.shared_points().is_none() {
@@ -299,13 +489,7 @@ impl Search<'_> {
                 };
                 return Ok(Some(encoder_choice(
                     &drafts[i].plan.name,
-                    vec![
-                        ridge(),
-                        Candidate {
-                            name: "learned prior".into(),
-                            error: learned,
-                        },
-                    ],
+                    vec![named("ridge", error), named("learned prior", learned)],
                     format!("learned prior on {functions} functions"),
                     format!("validation error {learned:.2e}"),
                 )));
@@ -314,7 +498,7 @@ impl Search<'_> {
         if !drafts[i].plan.bases[0].nearly_dependent() {
             return Ok(None);
         }
-        let mut candidates = vec![ridge()];
+        let mut candidates = vec![named("ridge", error)];
         let mut best = (error, None);
         for cut in [1e-2, 1e-4, 1e-6] {
             let encoder = EncoderSpec {
@@ -329,10 +513,7 @@ impl Search<'_> {
             let Some(found) = judge.error_with(drafts, i, &trial)? else {
                 continue;
             };
-            candidates.push(Candidate {
-                name: format!("SVD cut at {cut:.0e}"),
-                error: found,
-            });
+            candidates.push(named(&format!("SVD cut at {cut:.0e}"), found));
             if found < best.0 / TIE {
                 best = (found, Some((encoder, cut)));
             }
@@ -356,6 +537,18 @@ fn named_bases(field: &Field, named: Option<Vec<BasisSpec>>) -> Vec<BasisSpec> {
     match field.is_vector() {
         true => vec![SingleValueSpec {}.into()],
         false => named.unwrap_or_default(),
+    }
+}
+
+/// The same input in another space. Functions that are orthonormal at the points need no regularisation.
+fn in_space(space: Space, plan: &InputPlan) -> InputPlan {
+    InputPlan {
+        bases: space.of(plan.bases.clone()),
+        encoder: match space {
+            Space::Prescribed => plan.encoder,
+            Space::Hybrid | Space::Learned => EncoderSpec::ridge(0.0),
+        },
+        ..plan.clone()
     }
 }
 
@@ -399,19 +592,30 @@ struct Judge<'a> {
     transforms: Vec<Transform>,
     /// Whether no other transform comes close, so that the final fit need not compare them again.
     clear_transform: bool,
+    /// The error with the inputs as they first were.
+    first_error: f64,
     map: MapConfig,
 }
 
 impl<'a> Judge<'a> {
-    fn new(search: &'a Search<'_>, outputs: &[OutputPlan], drafts: &[InputDraft]) -> Result<Self> {
+    fn new(search: &'a Search<'_>, outputs: &[OutputDraft], drafts: &[InputDraft]) -> Result<Self> {
         let context = search.context.without_images(search.some);
-        let targets = reduced(represent_outputs(&context, outputs)?.targets)?;
+        let targets = match point_values(&search.some.outputs) {
+            Some(targets) => targets,
+            // At points of their own, outputs are known by their fits.
+            None => {
+                let plans: Vec<OutputPlan> = outputs.iter().map(|o| o.plan.clone()).collect();
+                represent_outputs(&context, &plans)?.targets
+            }
+        };
+        let targets = reduced(targets)?;
         let map = &search.config.map;
         let mut judge = Judge {
             context,
             targets,
             transforms: Vec::new(),
             clear_transform: false,
+            first_error: f64::INFINITY,
             // One re-weighting pass tells which input is better; the final fit tries more.
             map: MapConfig {
                 kernel: KernelSpec {
@@ -431,6 +635,7 @@ impl<'a> Judge<'a> {
             errors.push(error);
         }
         let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
+        judge.first_error = best;
         judge.clear_transform = errors.iter().filter(|e| **e <= CLEAR * best).count() == 1;
         Ok(judge)
     }
@@ -488,6 +693,25 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// Outputs at shared points as they are: nothing of them is lost. `None` where samples have points of their own.
+fn point_values(outputs: &[(String, Field)]) -> Option<Targets> {
+    let parts = outputs.iter().map(|(_, field)| {
+        let Observations::Shared { values, .. } = field.observations() else {
+            return None;
+        };
+        let stacked = stack_components(values);
+        let coordinates: Mat<f64> = stacked.as_ref().to_owned();
+        let samples = coordinates.ncols();
+        Some(Targets {
+            norm_squared: linalg::column_norms_squared(coordinates.as_ref()),
+            outside_squared: vec![0.0; samples],
+            coordinates,
+            withheld_floor: None,
+        })
+    });
+    parts.collect::<Option<Vec<_>>>().map(Targets::stack)
+}
+
 /// Targets along the axes in which they move: with few samples that is far fewer coordinates.
 fn reduced(targets: Targets) -> Result<Targets> {
     let mean = linalg::column_mean(targets.coordinates.as_ref());
@@ -498,7 +722,7 @@ fn reduced(targets: Targets) -> Result<Targets> {
     let rank = svd
         .s
         .iter()
-        .take_while(|&&s| s > 1e-6 * largest)
+        .take_while(|&&s| s > 1e-13 * largest)
         .count()
         .max(1);
     let axes = svd.u.as_ref().subcols(0, rank);

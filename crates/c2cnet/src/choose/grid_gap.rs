@@ -195,7 +195,7 @@ mod tests {
     fn judged(spec: &serde_json::Value) -> (bool, f64, f64) {
         let domain = Bounds::unit(2);
         let [grid, finer] = [41, 81].map(|n| waves(Points::grid(&domain, &[n, n])));
-        let (decoder, targets) = FieldDecoder::fit(basis(spec), &grid, 0.1, None, 0).unwrap();
+        let (decoder, targets) = FieldDecoder::fit(basis(spec), &grid, 0.1, &[], 0).unwrap();
         let (coordinates, error) = (
             targets.coordinates.as_ref(),
             targets.withheld_floor.unwrap(),
@@ -272,7 +272,7 @@ mod tests {
         for values in [constants, bumps] {
             let field = Field::shared(points.clone(), vec![values]).unwrap();
             let (decoder, targets) =
-                FieldDecoder::fit(basis(&cosines), &field, 0.1, None, 0).unwrap();
+                FieldDecoder::fit(basis(&cosines), &field, 0.1, &[], 0).unwrap();
             let error = targets.withheld_floor.unwrap().max(1e-5);
             let gaps = GridGapCheck::new(&field, 3).unwrap();
             assert!(gaps.trusts(&decoder, targets.coordinates.as_ref(), error));

@@ -37,7 +37,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     let mut prepared = Prepared::default();
     let clock = Instant::now();
     let bases::Bases {
-        outputs,
+        mut outputs,
         inputs: drafts,
         choices,
     } = bases::settle(context, config)?;
@@ -46,32 +46,45 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
 
     let clock = Instant::now();
     let represented = represent_outputs(context, &outputs)?;
+    for (plan, (_, decoder)) in outputs.iter_mut().zip(&represented.decoders) {
+        plan.cuts = decoder.cuts().to_vec();
+    }
     prepared.seconds.encoding = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
-    let encoding = |prepared: &Prepared| prepared.seconds.encoding;
-    let before = encoding(&prepared);
+    let before = prepared.seconds.encoding;
     let (inputs, encoded, closed) =
         choose_transform(context, config, &drafts, &represented, &mut prepared)?;
-    let decision = network::consider(context, &encoded, &represented, closed, &config.map)?;
+    let question = network::Question {
+        context,
+        inputs_plan: &inputs,
+        outputs_plan: &outputs,
+        inputs: &encoded,
+        outputs: &represented,
+        config: &config.map,
+    };
+    let decision = question.decide(closed)?;
     prepared.candidates.extend(decision.candidates);
-    prepared.choices.push(maps::explain(
-        &decision.plan,
-        config.map.kind,
-        &prepared.candidates,
-    ));
-    prepared.seconds.training = clock.elapsed().as_secs_f64() - (encoding(&prepared) - before);
+    let choice = maps::explain(&decision.map, config.map.kind, &prepared.candidates);
+    prepared.choices.push(choice);
+    let encoding = prepared.seconds.encoding - before;
+    prepared.seconds.training = clock.elapsed().as_secs_f64() - encoding;
 
+    prepared.judged = Some(decision.judged);
+    prepared.spaces = decision.spaces;
+    prepared.kernel = decision.kernel;
+    let learned = inputs.iter().any(InputPlan::is_learned);
+    if !learned && prepared.spaces.is_none() {
+        // Prescribed encoders see no more in the end than they did here.
+        let outputs = represent_outputs(&context.with_everything(), &outputs)?;
+        prepared.spaces = Some((encoded, outputs));
+    }
     let plan = Plan {
         protocol: context.protocol,
         inputs,
         outputs,
-        map: decision.plan,
+        map: decision.map,
     };
-    prepared.outputs = Some(represented);
-    prepared.inputs = Some(encoded);
-    prepared.fold = Some(decision.fold);
-    prepared.kernel = decision.kernel;
     Ok((plan, prepared))
 }
 

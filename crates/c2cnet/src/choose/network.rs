@@ -3,13 +3,14 @@
 use super::maps::ClosedForm;
 use crate::Result;
 use crate::fit::{
-    Context, FoldMaps, Inputs, MapTrainingSet, OutputFrame, Outputs, fold_kernel, fold_network,
-    held_out_error, train_network,
+    Context, FoldMaps, Inputs, Judged, MapTrainingSet, OutputFrame, Outputs, encode_inputs,
+    fold_kernel, fold_linear, fold_network, held_out_error, judge_fold, represent_outputs,
+    train_network,
 };
-use crate::map::mlp::{MlpSpec, TrainingReport};
+use crate::map::mlp::MlpSpec;
 use crate::map::{CoefficientMap, KernelReport};
 use crate::observe::Step;
-use crate::plan::{MapPlan, TrainOn};
+use crate::plan::{InputPlan, MapPlan, OutputPlan, TrainOn};
 use crate::report::Candidate;
 use crate::settings::{MapConfig, MapKind};
 
@@ -28,66 +29,196 @@ const FASTEST: f64 = 0.6;
 /// With fewer samples `auto` trains no network: too few are left to judge one by.
 const FEWEST_SAMPLES: usize = 50;
 
+/// Networks are trained in single precision; maps in closed form that err less are out of their reach.
+const SINGLE_PRECISION: f64 = 1e-6;
+
 /// A network must beat the map in closed form by this factor to be worth its training.
 const WORTH: f64 = 0.98;
 
 /// The map of a plan, with what was computed to decide for it.
 pub(super) struct Decision {
-    pub plan: MapPlan,
-    pub fold: FoldMaps,
+    pub map: MapPlan,
+    pub judged: Judged,
+    /// Spaces of the model, if a network was trained in them.
+    pub spaces: Option<(Inputs, Outputs)>,
     /// How the kernel's parameters were chosen, if it is the map of the plan.
     pub kernel: Option<KernelReport>,
     /// Networks that were compared with the map in closed form.
     pub candidates: Vec<Candidate>,
 }
 
-/// Decides between the better map in closed form and a network, if the settings ask for one or leave the
-/// choice open.
-pub(super) fn consider(
-    context: &Context<'_>,
-    inputs: &Inputs,
-    outputs: &Outputs,
-    closed: ClosedForm,
-    config: &MapConfig,
-) -> Result<Decision> {
-    let trained = context.split.train.len();
-    let spec = match config.kind {
-        MapKind::Mlp => Some(config.mlp.clone()),
-        MapKind::Auto if !closed.on_floor && config.budget > 0 && trained >= FEWEST_SAMPLES => {
-            Some(config.mlp.within(trained, config.budget))
+/// What is decided about.
+pub(super) struct Question<'a> {
+    pub context: &'a Context<'a>,
+    /// The plan without its map.
+    pub inputs_plan: &'a [InputPlan],
+    pub outputs_plan: &'a [OutputPlan],
+    /// Spaces in which closed forms were compared.
+    pub inputs: &'a Inputs,
+    pub outputs: &'a Outputs,
+    pub config: &'a MapConfig,
+}
+
+impl Question<'_> {
+    /// Decides between the better map in closed form and a network, if the settings ask for one or leave the
+    /// choice open.
+    pub(super) fn decide(&self, closed: ClosedForm) -> Result<Decision> {
+        let config = self.config;
+        let trained = self.context.split.train.len();
+        let spec = match config.kind {
+            MapKind::Mlp => Some(config.mlp.clone()),
+            MapKind::Auto
+                if !closed.on_floor
+                    && closed.error > SINGLE_PRECISION
+                    && config.budget > 0
+                    && trained >= FEWEST_SAMPLES =>
+            {
+                Some(config.mlp.within(trained, config.budget))
+            }
+            _ => None,
+        };
+        let Some(spec) = spec else {
+            let set = MapTrainingSet::closed_form(self.inputs, &self.outputs.targets);
+            return self.closed_form(ClosedMap::new(self.context, &set, closed)?);
+        };
+        if config.takes_raw_coefficients() {
+            return Ok(trained_on_all(spec));
         }
-        _ => None,
-    };
-    let Some(spec) = spec else {
-        let set = MapTrainingSet::closed_form(inputs, &outputs.targets);
-        return Judged::new(context, &set, closed).map(Judged::decide);
-    };
-    if config.takes_raw_coefficients() {
-        return Ok(trained_on_all(closed, spec));
+        match config.kind {
+            MapKind::Auto => self.probe_and_train(closed, spec),
+            _ => Ok(self.train(spec, None)?.1),
+        }
     }
-    let frame = OutputFrame::new(context, outputs, &spec)?;
-    let set = MapTrainingSet::new(inputs, outputs, &frame);
-    match config.kind {
-        MapKind::Auto => probe_and_train(context, &set, closed, spec),
-        _ => {
-            let (network, candidate) = train(context, &set, spec, None)?;
-            Ok(network.decide(closed.linear, vec![candidate]))
+
+    fn closed_form(&self, map: ClosedMap) -> Result<Decision> {
+        let (plan, kernel) = match map.closed.kernel {
+            None => (MapPlan::Linear, None),
+            Some(choice) => (MapPlan::Kernel(choice.settings), Some(choice.report)),
+        };
+        let fold = FoldMaps {
+            map: map.map,
+            linear: map.closed.linear,
+            training: None,
+        };
+        Ok(Decision {
+            map: plan,
+            judged: judge_fold(self.context, self.inputs, self.outputs, fold, false)?,
+            spaces: None,
+            kernel,
+            candidates: Vec::new(),
+        })
+    }
+
+    /// Trains a network for as long as it promises to win, and takes it if it does.
+    fn probe_and_train(&self, closed: ClosedForm, spec: MlpSpec) -> Result<Decision> {
+        let context = self.context;
+        let frame = OutputFrame::new(context, self.outputs, &spec)?;
+        let set = MapTrainingSet::new(self.inputs, self.outputs, &frame);
+        // Not before the closed form was judged with as many samples.
+        let closed = ClosedMap::new(context, &set, closed)?;
+        let mut seconds = None;
+        let mut shorter = f64::INFINITY;
+        for part in PROBES {
+            context.begin(Step::ProbeNetwork { part });
+            let short = spec.shortened(part, context.split.train.len());
+            let (map, report) = train_network(context, &set, &short)?;
+            let error = held_out_error(&map, &set, &context.split);
+            seconds = Some(report.seconds * part as f64);
+            // The way down flattens in the end: what is not expected to win will not.
+            let expected = expected_error(shorter, error, part);
+            if expected > closed.error {
+                let mut decision = self.closed_form(closed)?;
+                decision.candidates.push(Candidate {
+                    name: format!("network, expected from 1/{part} of its training"),
+                    error: expected,
+                });
+                return Ok(decision);
+            }
+            // No doubt is left where a part of the training wins already.
+            if error < WORTH * closed.error {
+                break;
+            }
+            shorter = error;
         }
+        let (error, mut decision) = self.train(spec, seconds)?;
+        if error < WORTH * closed.error {
+            return Ok(decision);
+        }
+        let candidates = std::mem::take(&mut decision.candidates);
+        Ok(Decision {
+            candidates,
+            ..self.closed_form(closed)?
+        })
+    }
+
+    /// A network trained without the held-out samples. If these are few, it is the one of the model, and trained at
+    /// all points; otherwise points are withheld as well, and it is trained again.
+    fn train(&self, spec: MlpSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
+        let (trained, held) = (
+            self.context.split.train.len(),
+            self.context.split.validation.len(),
+        );
+        // Held-out samples that decided when training ends cannot train as well, and a few more would
+        // hardly change it.
+        let is_final = spec.patience.is_some()
+            || spec.keep_best
+            || (held as f64) < FEW_LEFT_OUT * (trained + held) as f64;
+        let everything = self.context.with_everything();
+        let mut spaces = None;
+        if is_final {
+            let outputs = represent_outputs(&everything, self.outputs_plan)?;
+            spaces = Some((
+                encode_inputs(&everything, self.inputs_plan, false)?,
+                outputs,
+            ));
+        }
+        let context = if is_final { &everything } else { self.context };
+        let (inputs, outputs) = match &spaces {
+            Some((inputs, outputs)) => (inputs, outputs),
+            None => (self.inputs, self.outputs),
+        };
+        let frame = OutputFrame::new(context, outputs, &spec)?;
+        let set = MapTrainingSet::new(inputs, outputs, &frame);
+        let (map, training) = fold_network(context, &set, &spec, seconds)?;
+        let error = held_out_error(&map, &set, &context.split);
+        let fold = FoldMaps {
+            map: Box::new(map),
+            linear: fold_linear(context, &set)?,
+            training: Some(training),
+        };
+        let decision = Decision {
+            map: MapPlan::Mlp {
+                spec,
+                train_on: match is_final {
+                    true => TrainOn::NotHeldOut,
+                    false => TrainOn::All,
+                },
+            },
+            judged: judge_fold(context, inputs, outputs, fold, is_final)?,
+            spaces: None,
+            kernel: None,
+            candidates: vec![Candidate {
+                name: "network".into(),
+                error,
+            }],
+        };
+        Ok((error, Decision { spaces, ..decision }))
     }
 }
 
 /// A network whose recipe wants all samples is not judged beforehand.
-fn trained_on_all(closed: ClosedForm, spec: MlpSpec) -> Decision {
+fn trained_on_all(spec: MlpSpec) -> Decision {
     Decision {
-        plan: MapPlan::Mlp {
+        map: MapPlan::Mlp {
             spec,
             train_on: TrainOn::All,
         },
-        fold: FoldMaps {
-            map: None,
-            linear: closed.linear,
+        judged: Judged {
+            validation: None,
             training: None,
+            network: None,
         },
+        spaces: None,
         kernel: None,
         candidates: Vec::new(),
     }
@@ -95,13 +226,13 @@ fn trained_on_all(closed: ClosedForm, spec: MlpSpec) -> Decision {
 
 /// The map in closed form, fitted without the held-out samples. The choice of a kernel's parameters used
 /// fewer samples and found a larger error.
-struct Judged {
+struct ClosedMap {
     closed: ClosedForm,
     map: Box<dyn CoefficientMap>,
     error: f64,
 }
 
-impl Judged {
+impl ClosedMap {
     fn new(context: &Context<'_>, set: &MapTrainingSet<'_>, closed: ClosedForm) -> Result<Self> {
         let map: Box<dyn CoefficientMap> = match &closed.kernel {
             None => Box::new(closed.linear.clone()),
@@ -111,123 +242,8 @@ impl Judged {
             }
         };
         let error = held_out_error(map.as_ref(), set, &context.split);
-        Ok(Judged { closed, map, error })
+        Ok(ClosedMap { closed, map, error })
     }
-
-    fn decide(self) -> Decision {
-        let (plan, kernel) = match self.closed.kernel {
-            None => (MapPlan::Linear, None),
-            Some(choice) => (MapPlan::Kernel(choice.settings), Some(choice.report)),
-        };
-        Decision {
-            plan,
-            fold: FoldMaps {
-                map: Some(self.map),
-                linear: self.closed.linear,
-                training: None,
-            },
-            kernel,
-            candidates: Vec::new(),
-        }
-    }
-}
-
-/// A network trained without the held-out samples.
-struct Network {
-    spec: MlpSpec,
-    map: Box<dyn CoefficientMap>,
-    training: TrainingReport,
-}
-
-impl Network {
-    fn decide(self, linear: crate::map::LinearMap, candidates: Vec<Candidate>) -> Decision {
-        let (trained, held) = self.training.samples;
-        // Held-out samples that decided when training ends cannot train as well, and a few more would
-        // hardly change it.
-        let by_held_out_samples = self.spec.patience.is_some() || self.spec.keep_best;
-        let is_final =
-            by_held_out_samples || (held as f64) < FEW_LEFT_OUT * (trained + held) as f64;
-        Decision {
-            plan: MapPlan::Mlp {
-                spec: self.spec,
-                train_on: match is_final {
-                    true => TrainOn::NotHeldOut,
-                    false => TrainOn::All,
-                },
-            },
-            fold: FoldMaps {
-                map: Some(self.map),
-                linear,
-                training: Some(self.training),
-            },
-            kernel: None,
-            candidates,
-        }
-    }
-}
-
-/// Trains a network for as long as it promises to win, and takes it if it does.
-fn probe_and_train(
-    context: &Context<'_>,
-    set: &MapTrainingSet<'_>,
-    closed: ClosedForm,
-    spec: MlpSpec,
-) -> Result<Decision> {
-    // Not before the closed form was judged with as many samples.
-    let judged = Judged::new(context, set, closed)?;
-    let mut seconds = None;
-    let mut shorter = f64::INFINITY;
-    for part in PROBES {
-        context.begin(Step::ProbeNetwork { part });
-        let short = spec.shortened(part, context.split.train.len());
-        let (map, report) = train_network(context, set, &short)?;
-        let error = held_out_error(&map, set, &context.split);
-        seconds = Some(report.seconds * part as f64);
-        // The way down flattens in the end: what is not expected to win will not.
-        let expected = expected_error(shorter, error, part);
-        if expected > judged.error {
-            let mut decision = judged.decide();
-            decision.candidates.push(Candidate {
-                name: format!("network, expected from 1/{part} of its training"),
-                error: expected,
-            });
-            return Ok(decision);
-        }
-        // No doubt is left where a part of the training wins already.
-        if error < WORTH * judged.error {
-            break;
-        }
-        shorter = error;
-    }
-    let (network, candidate) = train(context, set, spec, seconds)?;
-    if candidate.error < WORTH * judged.error {
-        return Ok(network.decide(judged.closed.linear, vec![candidate]));
-    }
-    let mut decision = judged.decide();
-    decision.candidates.push(candidate);
-    Ok(decision)
-}
-
-fn train(
-    context: &Context<'_>,
-    set: &MapTrainingSet<'_>,
-    spec: MlpSpec,
-    seconds: Option<f64>,
-) -> Result<(Network, Candidate)> {
-    let (map, training) = fold_network(context, set, &spec, seconds)?;
-    let candidate = Candidate {
-        name: "network".into(),
-        error: held_out_error(&map, set, &context.split),
-    };
-    let map = Box::new(map);
-    Ok((
-        Network {
-            spec,
-            map,
-            training,
-        },
-        candidate,
-    ))
 }
 
 /// The error after all steps, from those after one `part`th of them and after half of that (infinite

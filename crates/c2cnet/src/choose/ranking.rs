@@ -5,7 +5,7 @@ use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Dataset, Field, Observations};
 use crate::decode::{Evaluation, FieldDecoder, choose_withheld};
 use crate::encode::Transform;
-use crate::fit::{Context, FieldSpace};
+use crate::fit::{Context, FieldSpace, LearnFrom};
 use crate::metrics::mean_relative;
 use crate::plan::{Components, check_domain};
 use crate::{Error, Result, linalg};
@@ -42,10 +42,16 @@ pub(crate) struct Ranked {
     pub family: usize,
     pub spec: BasisSpec,
     pub functions: usize,
-    /// At points that were not fitted.
+    /// Coordinates kept of all components together.
+    pub rank: usize,
+    /// What it is judged by: the larger of the two below, since nothing is better between its points than at them.
     pub error: f64,
-    /// At those that were.
+    /// The error at points that were not fitted.
+    pub between: f64,
+    /// The error at those that were.
     pub fitted: f64,
+    /// The relative cut of singular values with which it errs least between the points.
+    pub cut: f64,
     /// Whether it is as good between the lines of a grid.
     pub trusted: bool,
 }
@@ -213,6 +219,11 @@ impl<'a> Ranking<'a> {
         Ok(())
     }
 
+    /// How well one basis represents the field, `None` if it cannot be built or fitted.
+    pub(crate) fn try_spec(&self, spec: BasisSpec, domain: &Bounds) -> Result<Option<Ranked>> {
+        self.try_one(usize::MAX, Some(spec), domain)
+    }
+
     /// What cannot be built or fitted is no candidate.
     fn try_one(
         &self,
@@ -238,8 +249,11 @@ impl<'a> Ranking<'a> {
                 family,
                 spec,
                 functions: decoder.basis().parts()[0].len(),
-                error,
+                rank: decoder.rank(),
+                error: error.max(fitted),
+                between: error,
                 fitted,
+                cut: decoder.cuts().iter().copied().fold(0.0, f64::max),
                 trusted,
             })
         }))
@@ -254,10 +268,15 @@ impl<'a> Ranking<'a> {
             transform: Transform::None,
         };
         let field = &self.few;
-        let basis = space.build(field, self.triangles)?;
         let withhold = self.context.protocol.withhold.max(0.1);
         let seed = self.context.protocol.seed;
-        let (decoder, targets) = FieldDecoder::fit(basis, field, withhold, None, seed)?;
+        let learn_from = LearnFrom {
+            samples: None,
+            withhold,
+            seed,
+        };
+        let basis = space.build(field, self.triangles, &learn_from)?;
+        let (decoder, targets) = FieldDecoder::fit(basis, field, withhold, &[], seed)?;
         let (error, fitted) = match targets.withheld_floor {
             Some(error) => (error, targets.floor()),
             // Per-sample points: coordinates fitted at some of a sample's points, judged at all.
@@ -459,8 +478,11 @@ mod tests {
                 family: 0,
                 spec: spec.clone(),
                 functions,
+                rank: functions,
                 error,
+                between: error,
                 fitted,
+                cut: 0.0,
                 trusted: true,
             };
             pairs.iter().map(one).collect()
@@ -486,8 +508,11 @@ mod tests {
             family: 0,
             spec: BasisSpec::from(crate::basis::PointValuesSpec::default()),
             functions: 8,
+            rank: 8,
             error,
+            between: error,
             fitted: error,
+            cut: 0.0,
             trusted,
         };
         let errors =
@@ -552,8 +577,8 @@ mod tests {
             domain: &Bounds::unit(2),
             transform: Transform::None,
         };
-        let basis = space.build(&grid, None).unwrap();
-        let (decoder, targets) = FieldDecoder::fit(basis, &grid, 0.1, None, 0).unwrap();
+        let basis = space.build(&grid, None, &LearnFrom::default()).unwrap();
+        let (decoder, targets) = FieldDecoder::fit(basis, &grid, 0.1, &[], 0).unwrap();
         let evaluation = Evaluation::new(&decoder, &finer).unwrap();
         let errors = evaluation.errors_squared(targets.coordinates.as_ref());
         let between = mean_relative(&errors, &evaluation.norm_squared);

@@ -41,7 +41,8 @@ impl Dataset {
 
     /// The number of samples.
     pub fn samples(&self) -> usize {
-        self.inputs[0].1.samples()
+        let mut fields = self.inputs.iter().chain(&self.outputs);
+        fields.next().map_or(0, |(_, field)| field.samples())
     }
 
     /// Checks that all fields have the same number of samples and that the split fits.

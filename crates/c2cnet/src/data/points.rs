@@ -1,7 +1,8 @@
 //! Point sets in $\mathbb R^d$ and the boxes that hold them.
 
+use crate::storage::tensor::{Array, Field as _, Numbers};
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// `n` points in $\mathbb R^d$, stored one after another.
 #[derive(Debug, Clone, PartialEq)]
@@ -262,5 +263,31 @@ impl TryFrom<Vec<[f64; 2]>> for Bounds {
 impl From<Bounds> for Vec<[f64; 2]> {
     fn from(bounds: Bounds) -> Self {
         bounds.0
+    }
+}
+impl Numbers for Points {
+    const WHAT: &'static str = "points of shape (n, d), d >= 1,";
+
+    fn to_array(&self) -> Array {
+        Array::new(vec![self.len(), self.dim()], self.coords().to_vec())
+    }
+
+    fn from_array(array: Array) -> Option<Self> {
+        let &[_, dim] = array.shape.as_slice() else {
+            return None;
+        };
+        Points::new(dim, array.values).ok()
+    }
+}
+
+impl Serialize for Points {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.store(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Points {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Points::restore(deserializer)
     }
 }

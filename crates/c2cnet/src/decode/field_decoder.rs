@@ -24,6 +24,8 @@ pub struct FieldDecoder {
     /// For each part, $T = V\Sigma^{-1}$: coefficients from orthonormal coordinates.
     #[serde(with = "tensor")]
     transforms: Vec<Mat<f64>>,
+    /// The relative cut of the singular values of each part.
+    cuts: Vec<f64>,
     /// Where the field was fitted, if all samples share their points.
     fitted_points: Option<Points>,
     /// Makes coordinates of a vector without points its values again.
@@ -38,11 +40,14 @@ const CUT_SAMPLES: usize = 128;
 /// The cut if no point is withheld to choose it by.
 const DEFAULT_CUT: f64 = 1e-8;
 
+/// The cut of functions at points that differ from sample to sample.
+const SCATTERED_CUT: f64 = 1e-6;
+
 impl FieldDecoder {
     /// Fixes the output space on training samples and returns their targets.
     ///
-    /// `withhold` is the fraction of points kept out of the fit; `cut` the relative cut of the
-    /// singular values, chosen by the error at withheld points where it is not given.
+    /// `withhold` is the fraction of points kept out of the fit; `cuts` the relative cut of the
+    /// singular values, one for all parts or one each, chosen by the error at withheld points where it is not given.
     ///
     /// # Errors
     /// If the data does not fit the basis, or every function of the basis is zero at the points.
@@ -50,7 +55,7 @@ impl FieldDecoder {
         basis: FieldBasis,
         field: &Field,
         withhold: f64,
-        cut: Option<f64>,
+        cuts: &[f64],
         seed: u64,
     ) -> Result<(Self, Targets)> {
         if field.components() != basis.components() {
@@ -62,10 +67,10 @@ impl FieldDecoder {
         }
         match field.observations() {
             Observations::Shared { points, values } => {
-                Self::fit_shared(basis, points, values, withhold, cut, seed)
+                Self::fit_shared(basis, points, values, withhold, cuts, seed)
             }
             Observations::PerSample(samples) => {
-                Self::fit_scattered(basis, samples, withhold, cut, seed)
+                Self::fit_scattered(basis, samples, withhold, cuts, seed)
             }
         }
     }
@@ -88,6 +93,7 @@ impl FieldDecoder {
         let basis = FieldBasis::of_vector(vector.values());
         let decoder = FieldDecoder {
             transforms: vec![Mat::identity(1, 1); basis.len()],
+            cuts: vec![0.0; basis.len()],
             basis,
             fitted_points: Some(Points::origin()),
             vector: Some(vector),
@@ -110,7 +116,7 @@ impl FieldDecoder {
         points: &Points,
         values: &[Mat<f64>],
         withhold: f64,
-        cut: Option<f64>,
+        cuts: &[f64],
         seed: u64,
     ) -> Result<(Self, Targets)> {
         let n = points.len();
@@ -135,6 +141,7 @@ impl FieldDecoder {
         }
 
         let mut transforms: Vec<Mat<f64>> = Vec::new();
+        let mut settled = Vec::new();
         let mut targets = Vec::new();
         for (p, (part, range)) in basis.ranges().enumerate() {
             let design = std::mem::replace(&mut designs[p], Design::Dense(Mat::new()));
@@ -149,8 +156,10 @@ impl FieldDecoder {
                     part.len()
                 )));
             }
-            let (rank, withheld_floor) =
-                choose_rank(&spectrum, between.as_ref(), stacked.as_ref(), &rows, cut);
+            let given = cut_of(cuts, p);
+            let (rank, cut, withheld_floor) =
+                choose_rank(&spectrum, between.as_ref(), stacked.as_ref(), &rows, given);
+            settled.push(cut);
             let spectrum = spectrum.truncated(rank);
             transforms.push(inverse_transform(&spectrum, part.len()));
             let coordinates = spectrum.project(stacked.as_ref());
@@ -176,6 +185,7 @@ impl FieldDecoder {
             FieldDecoder {
                 basis,
                 transforms,
+                cuts: settled,
                 fitted_points: Some(points.select(&fitted)),
                 vector: None,
             },
@@ -190,7 +200,7 @@ impl FieldDecoder {
         basis: FieldBasis,
         samples: &[Scattered],
         withhold: f64,
-        cut: Option<f64>,
+        cuts: &[f64],
         seed: u64,
     ) -> Result<(Self, Targets)> {
         let mean_count =
@@ -199,8 +209,11 @@ impl FieldDecoder {
             .map(|k| fitted_of(samples, k, withhold, seed))
             .collect();
         let mut transforms = Vec::new();
+        let mut settled = Vec::new();
         let mut targets = Vec::new();
-        for (part, range) in basis.ranges() {
+        for (p, (part, range)) in basis.ranges().enumerate() {
+            let cut = cut_of(cuts, p).unwrap_or(SCATTERED_CUT);
+            settled.push(cut);
             let reference = reference_points(samples, 8 * part.len().max(250), seed);
             let spectrum = Spectrum::new(part.evaluate(&reference)?)?;
             let Some(&largest) = spectrum.singular_values().first() else {
@@ -209,7 +222,7 @@ impl FieldDecoder {
                     part.len()
                 )));
             };
-            let rank = spectrum.rank_above(cut.unwrap_or(1e-6) * largest).max(1);
+            let rank = spectrum.rank_above(cut * largest).max(1);
             let spectrum = spectrum.truncated(rank);
             let scale = (reference.len() as f64 / mean_count).sqrt();
             let transform = inverse_transform(&spectrum, part.len()) * faer::Scale(scale);
@@ -264,6 +277,7 @@ impl FieldDecoder {
             FieldDecoder {
                 basis,
                 transforms,
+                cuts: settled,
                 fitted_points: None,
                 vector: None,
             },
@@ -289,6 +303,11 @@ impl FieldDecoder {
     /// How coordinates become a vector without points; `None` for a function.
     pub fn vector(&self) -> Option<&VectorDecoder> {
         self.vector.as_ref()
+    }
+
+    /// The relative cut of the singular values of each part, as given or as chosen.
+    pub fn cuts(&self) -> &[f64] {
+        &self.cuts
     }
 
     /// The output coefficients $b = Tc$ of coordinates, one column per sample.
@@ -464,11 +483,12 @@ fn choose_rank(
     values: MatRef<'_, f64>,
     rows: &[usize],
     cut: Option<f64>,
-) -> (usize, Option<f64>) {
+) -> (usize, f64, Option<f64>) {
     let sigma = spectrum.singular_values();
     let rank_at = |cut: f64| spectrum.rank_above(cut * sigma[0]).max(1);
     if rows.is_empty() {
-        return (rank_at(cut.unwrap_or(DEFAULT_CUT)), None);
+        let cut = cut.unwrap_or(DEFAULT_CUT);
+        return (rank_at(cut), cut, None);
     }
     let samples = values.ncols().min(CUT_SAMPLES);
     let values = values.subcols(0, samples);
@@ -479,14 +499,15 @@ fn choose_rank(
     );
     let truth = linalg::select_rows(values, rows);
     let norms = linalg::column_norms_squared(truth.as_ref());
-    let mut ranks: Vec<usize> = match cut {
-        Some(cut) => vec![rank_at(cut)],
-        None => (2..=13).map(|k| rank_at(10f64.powi(-k))).collect(),
+    let with_rank = |cut: f64| (rank_at(cut), cut);
+    let mut ranks: Vec<(usize, f64)> = match cut {
+        Some(cut) => vec![with_rank(cut)],
+        None => (2..=13).map(|k| with_rank(10f64.powi(-k))).collect(),
     };
-    ranks.dedup();
+    ranks.dedup_by_key(|(rank, _)| *rank);
     let errors: Vec<f64> = ranks
         .iter()
-        .map(|&r| {
+        .map(|&(r, _)| {
             let fitted = linalg::mul(
                 at_rows.as_ref().subcols(0, r),
                 coordinates.as_ref().subrows(0, r),
@@ -497,7 +518,13 @@ fn choose_rank(
         .collect();
     let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
     let chosen = errors.iter().position(|&e| e <= 1.02 * best).unwrap_or(0);
-    (ranks[chosen], Some(errors[chosen]))
+    let (rank, cut) = ranks[chosen];
+    (rank, cut, Some(errors[chosen]))
+}
+
+/// The cut of part `p` among those given: one for all parts, or one each.
+fn cut_of(cuts: &[f64], p: usize) -> Option<f64> {
+    cuts.get(p).or(cuts.first()).copied()
 }
 
 /// Up to `count` points drawn from those of all samples.

@@ -37,6 +37,8 @@ pub struct Floor {
     pub spec: Option<BasisSpec>,
     /// Of all components together.
     pub functions: usize,
+    /// How many coordinates are kept.
+    pub rank: usize,
     /// At the fitted points.
     pub fitted: f64,
     /// At points kept out of the fit; unknown where samples have points of their own.
@@ -54,6 +56,7 @@ impl Floors {
                 "family": f.family,
                 "basis": f.spec,
                 "functions": f.functions,
+                "rank": f.rank,
                 "floor": f.fitted,
                 "withheld_floor": f.withheld,
             })
@@ -85,6 +88,7 @@ pub(super) fn compare(
         .map(|r| Floor {
             family: r.family_name(),
             functions: r.functions * field.components(),
+            rank: r.rank,
             fitted: r.fitted,
             withheld: shared.then_some(r.error),
             spec: Some(r.spec),
@@ -116,14 +120,15 @@ fn measure(
     name: &str,
 ) -> Result<Floor> {
     let functions = basis.len();
-    let cut = config.output_named(name).cut;
+    let cuts: Vec<f64> = config.output_named(name).cut.into_iter().collect();
     let protocol = &context.protocol;
     let (decoder, targets) =
-        FieldDecoder::fit(basis, field, protocol.withhold, cut, protocol.seed)?;
+        FieldDecoder::fit(basis, field, protocol.withhold, &cuts, protocol.seed)?;
     Ok(Floor {
         family: IN_USE.to_string(),
         spec: None,
         functions,
+        rank: decoder.rank(),
         fitted: targets.floor(),
         withheld: withheld_floor(&decoder, field)?,
     })

@@ -46,6 +46,12 @@ pub fn floors(
     observer: &dyn Observer,
 ) -> Result<Vec<Floors>> {
     observer.event(&Event::Begin(&Step::CompareFloors));
+    if data.samples() < 5 {
+        return Err(Error::Data(format!(
+            "{} samples are too few to compare bases; give at least 5",
+            data.samples()
+        )));
+    }
     let context = Context::new(data, config.protocol(), observer);
     model
         .outputs()

@@ -5,16 +5,15 @@ use crate::map::mlp::{MlpMap, MlpSpec, TrainingReport};
 use crate::map::{CoefficientMap, Features, KernelMap, KernelSettings, LinearMap, Split};
 use crate::metrics::mean;
 use crate::observe::Step;
-use crate::plan::{MapPlan, TrainOn};
+use crate::plan::MapPlan;
 use crate::report::NetworkReport;
-use crate::{Error, Result, linalg};
+use crate::{Result, linalg};
 
 /// Maps fitted without the held-out samples.
 pub(crate) struct FoldMaps {
-    /// The planned map; `None` where its recipe trains on all samples.
-    pub map: Option<Box<dyn CoefficientMap>>,
+    pub map: Box<dyn CoefficientMap>,
     pub linear: LinearMap,
-    /// The training of the planned map, if it is a network.
+    /// The training of the map, if it is a network.
     pub training: Option<TrainingReport>,
 }
 
@@ -37,8 +36,8 @@ pub(super) fn fold_maps(
 ) -> Result<FoldMaps> {
     let linear = fold_linear(context, set)?;
     let mut training = None;
-    let map: Option<Box<dyn CoefficientMap>> = match plan {
-        MapPlan::Linear => Some(Box::new(linear.clone())),
+    let map: Box<dyn CoefficientMap> = match plan {
+        MapPlan::Linear => Box::new(linear.clone()),
         MapPlan::Kernel(settings) => {
             let train = &context.split.train;
             let features = settings.learn_features(
@@ -48,13 +47,12 @@ pub(super) fn fold_maps(
                 context.protocol.seed,
                 context.observer,
             )?;
-            Some(Box::new(fold_kernel(context, set, settings, features)?))
+            Box::new(fold_kernel(context, set, settings, features)?)
         }
-        MapPlan::Mlp { .. } if plan.takes_raw_coefficients() => None,
         MapPlan::Mlp { spec, .. } => {
             let (map, report) = fold_network(context, set, spec, None)?;
             training = Some(report);
-            Some(Box::new(map))
+            Box::new(map)
         }
     };
     Ok(FoldMaps {
@@ -144,12 +142,14 @@ pub(crate) fn held_out_error(
     mean(&errors)
 }
 
-/// Stage 4: the maps fitted to all samples.
+/// Stage 4: the maps fitted to all samples. `training` and `judged` are those of a network that was judged; the
+/// latter only if it is the one of the model.
 pub(super) fn final_maps(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,
     plan: &MapPlan,
-    fold: FoldMaps,
+    training: Option<TrainingReport>,
+    judged: Option<Box<dyn CoefficientMap>>,
 ) -> Result<FinalMaps> {
     let (coefficients, targets) = (set.coefficients, set.targets);
     let (seed, observer) = (context.protocol.seed, context.observer);
@@ -170,11 +170,16 @@ pub(super) fn final_maps(
                 seed,
             )?)
         }
-        MapPlan::Mlp { spec, train_on } => {
-            let (map, fitted) =
-                final_network(context, set, spec, *train_on, fold.map, &fold.training)?;
+        MapPlan::Mlp { spec, .. } => {
+            let (map, fitted) = match judged {
+                Some(map) => (map, None),
+                None => {
+                    let (map, report) = train_on_all(context, set, spec, training.as_ref())?;
+                    (Box::new(map) as Box<dyn CoefficientMap>, Some(report))
+                }
+            };
             network = Some(NetworkReport {
-                judged: fold.training,
+                judged: training,
                 fitted,
             });
             map
@@ -187,27 +192,16 @@ pub(super) fn final_maps(
     })
 }
 
-/// The network of the model: trained on all samples, or the one that was judged.
-fn final_network(
+/// A network trained on all samples; one trained on fewer tells how long that will take.
+fn train_on_all(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,
     spec: &MlpSpec,
-    train_on: TrainOn,
-    judged: Option<Box<dyn CoefficientMap>>,
-    training: &Option<TrainingReport>,
-) -> Result<(Box<dyn CoefficientMap>, Option<TrainingReport>)> {
-    if train_on == TrainOn::NotHeldOut {
-        let map = judged.ok_or_else(|| {
-            Error::Config("the recipe `paper` trains on all samples: train_on = \"all\"".into())
-        })?;
-        return Ok((map, None));
-    }
+    fewer: Option<&TrainingReport>,
+) -> Result<(MlpMap, TrainingReport)> {
     let all: Vec<usize> = (0..set.coefficients.ncols()).collect();
-    let seconds = training
-        .as_ref()
-        .map(|t| t.seconds * all.len() as f64 / t.samples.0 as f64);
+    let seconds = fewer.map(|t| t.seconds * all.len() as f64 / t.samples.0 as f64);
     context.begin(Step::TrainOnAll { seconds });
-    let seed = context.protocol.seed;
-    let (map, report) = MlpMap::fit(&set.for_network(), &all, &[], spec, seed, context.observer)?;
-    Ok((Box::new(map), Some(report)))
+    let (seed, observer) = (context.protocol.seed, context.observer);
+    MlpMap::fit(&set.for_network(), &all, &[], spec, seed, observer)
 }

@@ -1,10 +1,10 @@
 //! From a plan to a model: the paper's Section 2 in five stages.
 //!
-//! 1. [`represent_outputs`]: output bases, orthonormal coordinates of the training outputs.
-//! 2. [`encode_inputs`]: input coefficients of the training samples.
-//! 3. [`fold_maps`]: the map fitted without the held-out samples, and [`judge`]d by them.
-//! 4. [`final_maps`]: the map fitted to all training samples.
-//! 5. [`assemble`]: one model of it all.
+//! 1. `represent_outputs`: output bases, orthonormal coordinates of the training outputs.
+//! 2. `encode_inputs`: input coefficients of the training samples.
+//! 3. `judge_plan`: the map fitted without the held-out samples and the withheld points, and judged by them.
+//! 4. `final_maps`: the map fitted to all training samples, with spaces fitted to all of their points.
+//! 5. `build` puts it all together.
 
 mod images;
 mod maps;
@@ -14,22 +14,23 @@ mod training_set;
 pub(crate) use maps::{
     FoldMaps, fold_kernel, fold_linear, fold_network, held_out_error, train_network,
 };
-pub(crate) use spaces::FieldSpace;
+pub(crate) use spaces::{FieldSpace, LearnFrom};
 pub(crate) use training_set::{MapTrainingSet, OutputFrame};
 
 use crate::data::{Dataset, Field, Symmetries};
 use crate::decode::{FieldDecoder, Targets};
 use crate::encode::{FieldEncoder, Transform};
+use crate::map::mlp::TrainingReport;
 use crate::map::{CoefficientMap, KernelReport, LinearMap, Mirrors, Split};
 use crate::metrics::mean;
 use crate::observe::{Event, Observer, Step};
 use crate::operator::{C2CNet, EvaluationReport, evaluate_maps, stack, vector_label};
-use crate::plan::{InputPlan, MapPlan, OutputPlan, Plan, Protocol};
+use crate::plan::{InputPlan, OutputPlan, Plan, Protocol};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
 use crate::{Result, linalg};
 use faer::Mat;
 use images::Images;
-use maps::{FinalMaps, final_maps, fold_maps};
+use maps::{final_maps, fold_maps};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use spaces::triangles_on;
@@ -43,15 +44,42 @@ pub(crate) struct Context<'a> {
     pub split: Split,
     pub protocol: Protocol,
     pub observer: &'a dyn Observer,
+    /// Whether held-out samples and withheld points judge, so that no space may be learned from them. In the end
+    /// they return.
+    judging: bool,
 }
 
 impl<'a> Context<'a> {
+    /// In which held-out samples and withheld points judge.
     pub(crate) fn new(train: &'a Dataset, protocol: Protocol, observer: &'a dyn Observer) -> Self {
         Context {
             train,
             split: split(train.samples(), &protocol),
             protocol,
             observer,
+            judging: true,
+        }
+    }
+
+    /// The same with all samples and points.
+    pub(crate) fn with_everything(&self) -> Context<'a> {
+        Context {
+            split: self.split.clone(),
+            protocol: Protocol {
+                withhold: 0.0,
+                ..self.protocol
+            },
+            judging: false,
+            ..*self
+        }
+    }
+
+    /// What spaces may be learned from.
+    pub(crate) fn learn_from(&self) -> LearnFrom<'_> {
+        LearnFrom {
+            samples: self.judging.then_some(&self.split.train[..]),
+            withhold: self.protocol.withhold,
+            seed: self.protocol.seed,
         }
     }
 
@@ -92,16 +120,27 @@ pub(crate) struct Inputs {
 /// What choosing a plan has computed of it already; a plan from elsewhere comes with nothing.
 #[derive(Default)]
 pub(crate) struct Prepared {
-    pub outputs: Option<Outputs>,
-    pub inputs: Option<Inputs>,
-    pub fold: Option<FoldMaps>,
+    pub judged: Option<Judged>,
+    /// Encoders and output spaces of the model, where choosing needed them.
+    pub spaces: Option<(Inputs, Outputs)>,
     pub kernel: Option<KernelReport>,
     pub choices: Vec<Choice>,
     pub candidates: Vec<Candidate>,
     pub seconds: Seconds,
 }
 
-/// Turns a plan into a model.
+/// A plan that was judged by held-out samples at all points, withheld ones included.
+pub(crate) struct Judged {
+    /// `None` where the recipe of a network trains on all samples.
+    pub validation: Option<EvaluationReport>,
+    /// The training of the network that was judged.
+    pub training: Option<TrainingReport>,
+    /// That network, if it is the one of the model.
+    pub network: Option<Box<dyn CoefficientMap>>,
+}
+
+/// Turns a plan into a model. The plan is judged with held-out samples and withheld points; then these return, and
+/// everything that is fitted is fitted to all samples at all points.
 pub(crate) fn build(
     context: &Context<'_>,
     plan: &Plan,
@@ -109,20 +148,41 @@ pub(crate) fn build(
 ) -> Result<(C2CNet, FitReport)> {
     let mut seconds = prepared.seconds;
     let clock = Instant::now();
-    let outputs = match prepared.outputs {
-        Some(outputs) => outputs,
-        None => represent_outputs(context, &plan.outputs)?,
+    let judged = match prepared.judged {
+        Some(judged) => judged,
+        None => judge_plan(context, plan)?,
     };
-    let inputs = match prepared.inputs {
-        Some(inputs) => inputs,
-        None => encode_inputs(context, &plan.inputs, plan.map.takes_raw_coefficients())?,
+    seconds.training += clock.elapsed().as_secs_f64();
+    let everything = context.with_everything();
+    let clock = Instant::now();
+    let (inputs, outputs) = match prepared.spaces {
+        Some(spaces) => spaces,
+        None => spaces(&everything, plan)?,
     };
     seconds.encoding += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let (fitted, validation, held_out) =
-        learn_map(context, &inputs, &outputs, &plan.map, prepared.fold)?;
+    let frame = OutputFrame::for_plan(&everything, &outputs, &plan.map)?;
+    let set = MapTrainingSet::new(&inputs, &outputs, &frame);
+    let fitted = final_maps(
+        &everything,
+        &set,
+        &plan.map,
+        judged.training,
+        judged.network,
+    )?;
     seconds.training += clock.elapsed().as_secs_f64();
 
+    let held_out = judged.validation.is_some();
+    let validation = match judged.validation {
+        Some(validation) => validation,
+        None => judge(
+            &everything,
+            &inputs,
+            &outputs,
+            fitted.map.as_ref(),
+            &fitted.linear,
+        )?,
+    };
     let mut choices = prepared.choices;
     let last = choices.iter().position(|c| c.subject == Subject::Map);
     let last = last.unwrap_or(choices.len());
@@ -141,6 +201,53 @@ pub(crate) fn build(
     Ok((model, report))
 }
 
+/// Stages 1 and 2.
+pub(crate) fn spaces(context: &Context<'_>, plan: &Plan) -> Result<(Inputs, Outputs)> {
+    let outputs = represent_outputs(context, &plan.outputs)?;
+    let inputs = encode_inputs(context, &plan.inputs, plan.map.takes_raw_coefficients())?;
+    Ok((inputs, outputs))
+}
+
+/// Stage 3: the map of a plan fitted without the held-out samples, and judged by them.
+///
+/// A network that is trained once, on the samples that are not held out, is trained at all points: no point is
+/// left to judge it between them.
+fn judge_plan(context: &Context<'_>, plan: &Plan) -> Result<Judged> {
+    if plan.map.takes_raw_coefficients() {
+        return Ok(Judged {
+            validation: None,
+            training: None,
+            network: None,
+        });
+    }
+    let everything = context.with_everything();
+    let is_final = plan.map.is_judged_network();
+    let context = if is_final { &everything } else { context };
+    let (inputs, outputs) = spaces(context, plan)?;
+    let frame = OutputFrame::for_plan(context, &outputs, &plan.map)?;
+    let set = MapTrainingSet::new(&inputs, &outputs, &frame);
+    let fold = fold_maps(context, &set, &plan.map)?;
+    judge_fold(context, &inputs, &outputs, fold, is_final)
+}
+
+/// Judges maps that were fitted without the held-out samples; the network is kept if it is the model's.
+pub(crate) fn judge_fold(
+    context: &Context<'_>,
+    inputs: &Inputs,
+    outputs: &Outputs,
+    fold: FoldMaps,
+    keep_network: bool,
+) -> Result<Judged> {
+    context.check_cancelled()?;
+    context.begin(Step::Judge);
+    let validation = judge(context, inputs, outputs, fold.map.as_ref(), &fold.linear)?;
+    Ok(Judged {
+        validation: Some(validation),
+        training: fold.training,
+        network: keep_network.then_some(fold.map),
+    })
+}
+
 /// Stage 1: bases of the outputs, their orthonormal coordinates, and the targets of the training samples.
 pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> Result<Outputs> {
     context.begin(Step::FitOutputs);
@@ -155,8 +262,9 @@ pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> 
                 .map_err(|e| e.within(&vector_label("output", name)))?
         } else {
             let triangles = triangles_on(context.train, field);
-            let basis = FieldSpace::of_output(plan).build(field, triangles)?;
-            FieldDecoder::fit(basis, field, protocol.withhold, plan.cut, protocol.seed)?
+            let learn_from = context.learn_from();
+            let basis = FieldSpace::of_output(plan).build(field, triangles, &learn_from)?;
+            FieldDecoder::fit(basis, field, protocol.withhold, &plan.cuts, protocol.seed)?
         };
         decoders.push((name.clone(), decoder));
         parts.push(targets);
@@ -232,49 +340,18 @@ pub(crate) fn encode_samples(
                 .map_err(|e| e.within(&vector_label("input", name)))?
         } else {
             let triangles = triangles_on(context.train, field);
-            let basis = FieldSpace::of_input(plan).build(field, triangles)?;
+            // Inputs are known at all of their points.
+            let learn_from = LearnFrom {
+                samples: context.learn_from().samples,
+                ..LearnFrom::default()
+            };
+            let basis = FieldSpace::of_input(plan).build(field, triangles, &learn_from)?;
             FieldEncoder::fit_unless(basis, &plan.encoder, plan.transform, field, raw, cancelled)?
         };
         encoders.push((name.clone(), encoder));
         parts.push(coefficients);
     }
     Ok((encoders, stack(&parts)))
-}
-
-/// Stages 3 and 4: the map fitted without the held-out samples and judged by them, then fitted to all.
-/// A recipe that trains on all samples is judged by samples that trained, which the flag tells.
-fn learn_map(
-    context: &Context<'_>,
-    inputs: &Inputs,
-    outputs: &Outputs,
-    plan: &MapPlan,
-    fold: Option<FoldMaps>,
-) -> Result<(FinalMaps, EvaluationReport, bool)> {
-    let frame = OutputFrame::for_plan(context, outputs, plan)?;
-    let set = MapTrainingSet::new(inputs, outputs, &frame);
-    let fold = match fold {
-        Some(fold) => fold,
-        None => fold_maps(context, &set, plan)?,
-    };
-    context.check_cancelled()?;
-    context.begin(Step::Judge);
-    let judged = match fold.map.as_deref() {
-        Some(map) => Some(judge(context, inputs, outputs, map, &fold.linear)?),
-        None => None,
-    };
-    let fitted = final_maps(context, &set, plan, fold)?;
-    let held_out = judged.is_some();
-    let validation = match judged {
-        Some(judged) => judged,
-        None => judge(
-            context,
-            inputs,
-            outputs,
-            fitted.map.as_ref(),
-            &fitted.linear,
-        )?,
-    };
-    Ok((fitted, validation, held_out))
 }
 
 /// Errors of a map on the held-out samples.

@@ -1,10 +1,12 @@
 //! Bases of fields, built from specifications and data.
 
 use crate::basis::{Basis, BasisSpec, BuildContext, FieldBasis};
-use crate::data::{Bounds, Dataset, Field, Observations};
+use crate::data::{Bounds, Dataset, Field, Observations, Points};
+use crate::decode::choose_withheld;
 use crate::encode::Transform;
 use crate::plan::{Components, InputPlan, OutputPlan};
-use crate::{Error, Result};
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
 use std::sync::Arc;
 
 /// What the basis of one field is built from.
@@ -36,11 +38,13 @@ impl<'a> FieldSpace<'a> {
         }
     }
 
-    /// The basis of `field`, on whose points `triangles` may make a mesh.
+    /// The basis of `field`, on whose points `triangles` may make a mesh; functions that are learned see no more of
+    /// it than `learn_from`.
     pub(crate) fn build(
         &self,
         field: &Field,
         triangles: Option<&[[usize; 3]]>,
+        learn_from: &LearnFrom<'_>,
     ) -> Result<FieldBasis> {
         let (specs, count) = (self.bases, field.components());
         if specs.len() != 1 && specs.len() != count {
@@ -57,12 +61,18 @@ impl<'a> FieldSpace<'a> {
             Observations::Shared { points, values } => (Some(points), Some(values)),
             Observations::PerSample(_) => (None, None),
         };
+        let learns = specs.iter().any(BasisSpec::depends_on_values);
+        let rows = points.filter(|_| learns).and_then(|p| learn_from.rows(p));
+        let some_points = points.zip(rows.as_ref()).map(|(p, rows)| p.select(rows));
         let build_one = |spec: &BasisSpec, c: usize| -> Result<Arc<dyn Basis>> {
+            let some_values = values.filter(|_| spec.depends_on_values());
+            let some_values = some_values.map(|v| learn_from.part(v[c].as_ref(), rows.as_deref()));
             spec.build(BuildContext {
                 domain: self.domain,
-                points,
-                values: values.map(|v| v[c].as_ref()),
-                triangles,
+                points: some_points.as_ref().or(points),
+                values: some_values.as_ref().map(Mat::as_ref),
+                // Triangles name all points.
+                triangles: triangles.filter(|_| rows.is_none()),
             })
         };
         let bases = if specs.len() == count {
@@ -80,6 +90,36 @@ impl<'a> FieldSpace<'a> {
         match self.components {
             Components::Separate => FieldBasis::separate(bases),
             Components::Joint => FieldBasis::joint(bases),
+        }
+    }
+}
+
+/// What learned functions may be learned from.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LearnFrom<'a> {
+    /// These samples; `None`: all of them.
+    pub samples: Option<&'a [usize]>,
+    /// Without this part of the points, drawn with the seed.
+    pub withhold: f64,
+    pub seed: u64,
+}
+
+impl LearnFrom<'_> {
+    /// The points that may be seen; `None`: all of them.
+    fn rows(&self, points: &Points) -> Option<Vec<usize>> {
+        let withheld = choose_withheld(points, self.withhold, self.seed);
+        let seen = (0..points.len()).filter(|i| withheld.binary_search(i).is_err());
+        (!withheld.is_empty()).then(|| seen.collect())
+    }
+
+    fn part(&self, values: MatRef<'_, f64>, rows: Option<&[usize]>) -> Mat<f64> {
+        let seen = match self.samples {
+            Some(samples) => linalg::select_columns(values, samples),
+            None => values.to_owned(),
+        };
+        match rows {
+            Some(rows) => linalg::select_rows(seen.as_ref(), rows),
+            None => seen,
         }
     }
 }

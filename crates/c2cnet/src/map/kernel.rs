@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 /// Everything that determines a kernel map given the training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelSettings {
-    /// The exponent $p$ of step 2.
-    pub exponent: f64,
+    /// The exponent $p$ of step 2; none: the coefficients as they are, one length for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exponent: Option<f64>,
     /// One kernel regression each; all but the last only re-weight.
     pub passes: Vec<PassSettings>,
     /// The number of centres if there are more training samples (Nystrom).
@@ -195,6 +196,19 @@ impl Effects {
 }
 
 impl Features {
+    /// The coefficients as they are, $z = s(a - \bar a)$: a plain kernel regression, in orthonormal coordinates that
+    /// of point values.
+    pub(super) fn isotropic(linear: &LinearMap, coefficients: MatRef<'_, f64>) -> Self {
+        let m = coefficients.nrows();
+        let mut features = Features {
+            transform: Mat::identity(m, m),
+            input_mean: linear.input_mean.clone(),
+            mirrors: linear.mirrors.clone(),
+        };
+        features.normalise(coefficients);
+        features
+    }
+
     /// $z \leftarrow Mz$, then rescaled to mean norm 1; reflections act on the new features as `mirrors` says.
     pub(super) fn reweighted(
         &self,
@@ -366,15 +380,18 @@ impl CoefficientMap for KernelMap {
 
     fn describe(&self) -> String {
         let pass = self.last_pass();
+        let weights = match self.settings.exponent {
+            Some(p) => format!("exponent {p}"),
+            None => "no weights".to_string(),
+        };
         format!(
-            "{} kernel, length {}, nugget {:.0e}, exponent {}, {} re-weighting pass{}, {} centres in {} features",
+            "{} kernel, length {}, nugget {:.0e}, {weights}, {} re-weighting pass{}, {} centres in {} features",
             match pass.kernel {
                 KernelFunction::Matern52 => "Matern-5/2",
                 KernelFunction::Gaussian => "Gaussian",
             },
             pass.length,
             pass.nugget,
-            self.settings.exponent,
             self.settings.passes.len() - 1,
             if self.settings.passes.len() == 2 {
                 ""

@@ -50,8 +50,8 @@ pub struct PassReport {
     /// The best parameters of this pass.
     #[serde(flatten)]
     pub settings: PassSettings,
-    /// The exponent in force.
-    pub exponent: f64,
+    /// The exponent in force; none: coefficients as they are.
+    pub exponent: Option<f64>,
     /// Its validation error.
     pub validation_rl2e: f64,
 }
@@ -72,9 +72,9 @@ const FINALISTS: usize = 3;
 /// A step along the grid must lower the error by this factor: the minimum is flat.
 const PROGRESS: f64 = 0.999;
 
-/// The ranges of length, as powers of two, and nugget, as powers of ten.
-const LENGTHS: std::ops::RangeInclusive<i32> = 0..=9;
-const NUGGETS: std::ops::RangeInclusive<i32> = -13..=-2;
+/// Exponents of two and of ten, doubled, between which length and nugget are chosen.
+const LENGTHS: std::ops::RangeInclusive<i32> = 0..=18;
+const NUGGETS: std::ops::RangeInclusive<i32> = -26..=-4;
 
 /// Chooses the settings of a kernel map on the training part of the `split` by the error on the held-out part.
 ///
@@ -98,14 +98,17 @@ pub fn search(
     let coarse = (fine.samples().0 > 2 * COARSE_SAMPLES)
         .then(|| Fold::new(coefficients, targets, split, COARSE_SAMPLES));
 
-    let exponents: &[f64] = match &spec.exponent {
-        Some(p) => std::slice::from_ref(p),
-        None => &[0.5, 0.75, 1.0],
+    let exponents: &[Option<f64>] = match &spec.exponent {
+        Some(_) => std::slice::from_ref(&spec.exponent),
+        None => &[Some(0.5), Some(0.75), Some(1.0), None],
     };
     let relevance = Relevance::new(linear, fine.a.as_ref())?;
     let mut of_exponent: Vec<Features> = exponents
         .iter()
-        .map(|&exponent| relevance.features(fine.a.as_ref(), exponent))
+        .map(|exponent| match exponent {
+            Some(p) => relevance.features(fine.a.as_ref(), *p),
+            None => Features::isotropic(linear, fine.a.as_ref()),
+        })
         .collect();
     let comparison = Comparison {
         fine,
@@ -199,8 +202,10 @@ impl KernelSettings {
         let mean = linalg::column_mean(c.as_ref());
         linalg::subtract_from_columns(&mut c, &mean);
         let reweighting = self.passes.len().saturating_sub(1);
-        let relevance = Relevance::new(linear, coefficients)?;
-        let mut features = relevance.features(coefficients, self.exponent);
+        let mut features = match self.exponent {
+            Some(p) => Relevance::new(linear, coefficients)?.features(coefficients, p),
+            None => Features::isotropic(linear, coefficients),
+        };
         for pass in &self.passes[..reweighting] {
             check_cancelled(observer)?;
             features = agop::reweight(&features, coefficients, c.as_ref(), *pass, seed)?;
@@ -218,6 +223,8 @@ struct Fold<'a> {
     a_held: Mat<f64>,
     targets: &'a Targets,
     held: &'a [usize],
+    /// Whether the choice is made here, or only prepared.
+    decides: bool,
 }
 
 impl<'a> Fold<'a> {
@@ -242,6 +249,7 @@ impl<'a> Fold<'a> {
             a_held: linalg::select_columns(coefficients, held),
             targets,
             held,
+            decides: samples > COARSE_SAMPLES,
         }
     }
 
@@ -343,8 +351,8 @@ impl Comparison<'_> {
         let mut matrices: Option<(i32, Mat<f64>, Mat<f64>)> = None;
         let at = |(l, n): (i32, i32)| PassSettings {
             kernel,
-            length: spec.length.unwrap_or(2f64.powi(l)),
-            nugget: spec.nugget.unwrap_or(10f64.powi(n)),
+            length: (spec.length).unwrap_or_else(|| 2f64.powf(f64::from(l) / 2.0)),
+            nugget: (spec.nugget).unwrap_or_else(|| 10f64.powf(f64::from(n) / 2.0)),
         };
         let mut error_at = |position: (i32, i32)| -> Result<f64> {
             if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
@@ -370,19 +378,19 @@ impl Comparison<'_> {
         };
         // The smoother kernel has its minimum at shorter lengths and larger nuggets.
         let first = match kernel {
-            KernelFunction::Matern52 => (5, -11),
-            KernelFunction::Gaussian => (2, -8),
+            KernelFunction::Matern52 => (10, -22),
+            KernelFunction::Gaussian => (4, -16),
         };
         let mut position = start.map_or(first, |s| {
             (
-                s.length.log2().round() as i32,
-                s.nugget.log10().round() as i32,
+                (2.0 * s.length.log2()).round() as i32,
+                (2.0 * s.nugget.log10()).round() as i32,
             )
         });
         let mut error = error_at(position)?;
         // Where nothing factors, a larger nugget will.
         while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
-            position.1 += 1;
+            position.1 += 2;
             error = error_at(position)?;
         }
         let mut steps = Vec::new();
@@ -396,14 +404,18 @@ impl Comparison<'_> {
             // Length and nugget trade off along this diagonal.
             steps.extend([(1, -2), (-1, 2)]);
         }
-        let mut improved = true;
-        while improved {
-            improved = false;
-            for (dl, dn) in &steps {
-                let next = (position.0 + dl, position.1 + dn);
-                let e = error_at(next)?;
-                if e < PROGRESS * error {
-                    (position, error, improved) = (next, e, true);
+        // By factors of two and ten first, then by their square roots where the choice is made.
+        let strides: &[i32] = if fold.decides { &[2, 1] } else { &[2] };
+        for stride in strides {
+            let mut improved = true;
+            while improved {
+                improved = false;
+                for (dl, dn) in &steps {
+                    let next = (position.0 + stride * dl, position.1 + stride * dn);
+                    let e = error_at(next)?;
+                    if e < PROGRESS * error {
+                        (position, error, improved) = (next, e, true);
+                    }
                 }
             }
         }

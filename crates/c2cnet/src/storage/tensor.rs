@@ -4,7 +4,6 @@
 //! field's place, instead of a list of numbers in the document. An `Option` of
 //! such a field works too, and a `Vec` of matrices.
 
-use crate::data::Points;
 use faer::Mat;
 use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -64,7 +63,8 @@ pub struct Array {
 }
 
 impl Array {
-    fn new(shape: Vec<usize>, values: Vec<f64>) -> Self {
+    /// An array that has no name yet.
+    pub fn new(shape: Vec<usize>, values: Vec<f64>) -> Self {
         Array {
             name: String::new(),
             shape,
@@ -290,36 +290,10 @@ impl<const N: usize> Numbers for Vec<[usize; N]> {
     }
 }
 
-impl Numbers for Points {
-    const WHAT: &'static str = "points of shape (n, d), d >= 1,";
-
-    fn to_array(&self) -> Array {
-        Array::new(vec![self.len(), self.dim()], self.coords().to_vec())
-    }
-
-    fn from_array(array: Array) -> Option<Self> {
-        let &[_, dim] = array.shape.as_slice() else {
-            return None;
-        };
-        Points::new(dim, array.values).ok()
-    }
-}
-
-impl Serialize for Points {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.store(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Points {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Points::restore(deserializer)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Points;
     use crate::storage::Archive;
     use proptest::prelude::*;
 

@@ -1,0 +1,59 @@
+//! `c2cnet plan`: what a fit would do, to be looked at and changed.
+
+use crate::settings::FitFlags;
+use c2cnet::data::Dataset;
+use c2cnet_experiments::output_path;
+use c2cnet_experiments::terminal::{Progress, interrupt, say};
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+A plan says for each field which basis it has and how it is encoded or decoded, and which map leads from
+coefficients to coefficients. `fit` makes one and carries it out; `plan` stops before that.
+
+Examples:
+  c2cnet plan data.npz -o plan.toml
+  $EDITOR plan.toml
+  c2cnet fit data.npz --plan plan.toml -o model.c2c";
+
+/// Write what a fit would do as a TOML file, to be looked at, changed, and given to `fit --plan`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The data file.
+    data: PathBuf,
+
+    /// Where to write the plan; standard output if not given.
+    #[arg(short, long, value_name = "PLAN")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    settings: FitFlags,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let config = args.settings.resolve()?;
+    if let Some(path) = &args.output {
+        output_path::check(path)?;
+    }
+    let progress = Progress::start("reading the data");
+    let data = Dataset::read_npz(&args.data)?;
+    let (plan, choices) = interrupt::patiently(|| c2cnet::plan(&data, &config, &progress))?;
+    drop(progress);
+    let mut text = format!(
+        "# c2cnet fit {} --plan THIS -o model.c2c\n",
+        args.data.display()
+    );
+    for choice in &choices {
+        text += &format!("# {choice}\n");
+    }
+    text += "\n";
+    text += &toml::to_string(&plan)?;
+    match &args.output {
+        None => say(text)?,
+        Some(path) => {
+            output_path::write(path, &text)?;
+            say(format_args!("wrote {}", path.display()))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! Interpolation of values at data points: how learned functions continue between them.
+//!
+//! - On a grid (any order of the points), along each axis through the four nearest lines by the cubic Lagrange
+//!   polynomial, error $O(h^4)$, where that predicts the data's own lines better than straight lines do; else
+//!   multilinear. In one dimension every set of points is a grid.
+//! - On a mesh, or scattered in the plane: linear on its triangles or on the Delaunay triangulation.
+//! - Scattered in more dimensions: the nearest points, weighted by their inverse squared distance.
+//!
+//! At the data points themselves (found by the bits of their coordinates) values are reproduced exactly.
+
+use super::point_values::bits;
+use super::{Basis, PointValues};
+use crate::data::{Bounds, Points};
+use crate::domain::TriangleMesh;
+use crate::storage::restore_settled;
+use crate::{Result, linalg};
+use faer::reborrow::ReborrowMut;
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Interpolates values at fixed points.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub(super) struct Interpolant {
+    /// The points, and the interpolation off a grid.
+    values: PointValues,
+    /// Whether cubic polynomials are better than straight lines, on a grid.
+    cubic: bool,
+    #[serde(skip)]
+    grid: Option<Grid>,
+}
+
+restore_settled!(Interpolant);
+
+/// Points that are all crossings of some lines.
+#[derive(Debug)]
+struct Grid {
+    /// Coordinates along each axis, ascending.
+    axes: Vec<Vec<f64>>,
+    /// The row of each crossing, the last axis running fastest.
+    rows: Vec<usize>,
+}
+
+/// Weights of rows.
+type Stencil = Vec<(usize, f64)>;
+
+/// More dimensions would need too many neighbours for cubic polynomials.
+const MOST_CUBIC: usize = 3;
+
+/// Lines along each axis that tell cubic from linear.
+const PROBE_LINES: usize = 16;
+
+impl Interpolant {
+    /// For `values` (one column per sample) at `points`, which `triangles` may connect to a mesh.
+    ///
+    /// # Errors
+    /// If two points are the same.
+    pub(super) fn new(
+        domain: Bounds,
+        points: &Points,
+        values: MatRef<'_, f64>,
+        triangles: Option<&[[usize; 3]]>,
+    ) -> Result<Self> {
+        let grid = Grid::new(points);
+        let values_at = match triangles {
+            Some(triangles) if grid.is_none() && points.dim() == 2 => {
+                let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
+                let mesh = TriangleMesh::with_all_nodes(nodes, triangles.to_vec())?;
+                PointValues::on_mesh(domain, points.clone(), mesh)?
+            }
+            _ => PointValues::new(domain, points.clone())?,
+        };
+        let cubic = grid
+            .as_ref()
+            .is_some_and(|grid| grid.axes.len() <= MOST_CUBIC && grid.prefers_cubic(values));
+        Ok(Interpolant {
+            values: values_at,
+            cubic,
+            grid,
+        })
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.grid = Grid::new(self.values.points());
+        Ok(())
+    }
+
+    pub(super) fn points(&self) -> &Points {
+        self.values.points()
+    }
+
+    pub(super) fn domain(&self) -> &Bounds {
+        self.values.domain()
+    }
+
+    /// In a few words.
+    pub(super) fn describe(&self) -> &'static str {
+        match (&self.grid, self.cubic) {
+            (Some(_), true) => "cubic between them",
+            (Some(_), false) => "linear between them",
+            (None, _) if self.points().dim() <= 2 => "linear on triangles between them",
+            (None, _) => "from the nearest between them",
+        }
+    }
+
+    /// The functions with values `at_points` (one column each) at `points`.
+    pub(super) fn evaluate(&self, at_points: MatRef<'_, f64>, points: &Points) -> Result<Mat<f64>> {
+        let Some(grid) = &self.grid else {
+            return Ok(self.values.evaluate(points)?.mul(at_points));
+        };
+        self.domain().check(points, "hybrid")?;
+        let rows = self.values.index_of();
+        let stencils: Vec<Stencil> = (0..points.len())
+            .into_par_iter()
+            .map(|i| match rows.get(&bits(points.point(i))) {
+                Some(&row) => vec![(row, 1.0)],
+                None => grid.stencil(points.point(i), self.cubic),
+            })
+            .collect();
+        let mut out = Mat::zeros(points.len(), at_points.ncols());
+        linalg::par_column_chunks(out.as_mut(), 8, |start, mut chunk| {
+            for j in 0..chunk.ncols() {
+                let column = at_points.col(start + j);
+                for (value, stencil) in chunk.rb_mut().col_mut(j).iter_mut().zip(&stencils) {
+                    *value = stencil.iter().map(|(row, w)| w * column[*row]).sum();
+                }
+            }
+        });
+        Ok(out)
+    }
+}
+
+impl Grid {
+    /// The grid of which `points` are all crossings; `None` if they are not.
+    fn new(points: &Points) -> Option<Self> {
+        let (n, dim) = (points.len(), points.dim());
+        let axes: Vec<Vec<f64>> = (0..dim)
+            .map(|k| {
+                let mut along: Vec<f64> = points.iter().map(|p| p[k]).collect();
+                along.sort_unstable_by(f64::total_cmp);
+                along.dedup();
+                along
+            })
+            .collect();
+        let crossings = axes
+            .iter()
+            .try_fold(1usize, |c, a| c.checked_mul(a.len()))?;
+        if crossings != n {
+            return None;
+        }
+        let mut rows = vec![usize::MAX; n];
+        for (i, point) in points.iter().enumerate() {
+            let place = point.iter().zip(&axes).fold(0, |place, (x, along)| {
+                place * along.len() + along.partition_point(|y| y < x)
+            });
+            rows[place] = i;
+        }
+        rows.iter()
+            .all(|&r| r != usize::MAX)
+            .then_some(Grid { axes, rows })
+    }
+
+    /// The weights at a point: a product over the axes.
+    fn stencil(&self, point: &[f64], cubic: bool) -> Stencil {
+        let mut stencil = vec![(0, 1.0)];
+        for (x, along) in point.iter().zip(&self.axes) {
+            let weights = line_weights(along, *x, cubic);
+            stencil = stencil
+                .iter()
+                .flat_map(|&(place, w)| {
+                    let next = weights.iter();
+                    next.map(move |&(i, v)| (place * along.len() + i, w * v))
+                })
+                .collect();
+        }
+        stencil.iter().map(|&(p, w)| (self.rows[p], w)).collect()
+    }
+
+    /// Whether cubic polynomials through every other point of some lines come closer to the points between
+    /// than straight lines do.
+    fn prefers_cubic(&self, values: MatRef<'_, f64>) -> bool {
+        let samples = values.ncols().min(32);
+        let mut errors = [0.0, 0.0];
+        for (k, along) in self.axes.iter().enumerate() {
+            let every_other: Vec<f64> = along.iter().copied().step_by(2).collect();
+            if every_other.len() < 4 {
+                continue;
+            }
+            let weights = |cubic: bool, i: usize| line_weights(&every_other, along[i], cubic);
+            for line in self.lines(k) {
+                for i in (1..along.len()).step_by(2) {
+                    for (cubic, error) in [false, true].into_iter().zip(&mut errors) {
+                        let weights = weights(cubic, i);
+                        for s in 0..samples {
+                            let found: f64 = weights
+                                .iter()
+                                .map(|(j, w)| w * values[(line[2 * j], s)])
+                                .sum();
+                            *error += (found - values[(line[i], s)]).powi(2);
+                        }
+                    }
+                }
+            }
+        }
+        errors[1] < errors[0]
+    }
+
+    /// Some lines along axis `k`, as rows.
+    fn lines(&self, k: usize) -> impl Iterator<Item = Vec<usize>> + '_ {
+        let length = self.axes[k].len();
+        let inner: usize = self.axes[k + 1..].iter().map(Vec::len).product();
+        let count = self.rows.len() / length;
+        let step = count.div_ceil(PROBE_LINES);
+        (0..count).step_by(step.max(1)).map(move |line| {
+            let start = line / inner * inner * length + line % inner;
+            (0..length).map(|i| self.rows[start + i * inner]).collect()
+        })
+    }
+}
+
+/// The weights of the points `along` a line at `x`: linear, or cubic through the four nearest. Beyond the
+/// outermost points the polynomial of the outermost ones goes on.
+fn line_weights(along: &[f64], x: f64, cubic: bool) -> Vec<(usize, f64)> {
+    let size = if cubic { 4 } else { 2 }.min(along.len());
+    let after = along.partition_point(|y| *y <= x);
+    let first = after.saturating_sub(size / 2).min(along.len() - size);
+    let nodes = &along[first..first + size];
+    (0..size)
+        .map(|i| {
+            let factors = (0..size).filter(|&j| j != i);
+            let weight = factors
+                .map(|j| (x - nodes[j]) / (nodes[i] - nodes[j]))
+                .product();
+            (first + i, weight)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors_on(n: usize, f: &dyn Fn(&[f64]) -> f64, dim: usize) -> f64 {
+        let points = Points::grid(&Bounds::unit(dim), &vec![n; dim]);
+        let values = Mat::from_fn(points.len(), 1, |i, _| f(points.point(i)));
+        let interpolant =
+            Interpolant::new(Bounds::unit(dim), &points, values.as_ref(), None).unwrap();
+        let finer = Points::grid(&Bounds::unit(dim), &vec![4 * n - 3; dim]);
+        let found = interpolant.evaluate(values.as_ref(), &finer).unwrap();
+        let exact = |i: usize| f(finer.point(i));
+        (0..finer.len())
+            .map(|i| (found[(i, 0)] - exact(i)).abs())
+            .fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn smooth_functions_converge_with_the_fourth_order() {
+        let f = |p: &[f64]| p.iter().map(|x| (3.0 * x + 0.4).sin()).product::<f64>();
+        for dim in 1..=2 {
+            let [coarse, fine] = [17, 33].map(|n| errors_on(n, &f, dim));
+            let order = (coarse / fine).log2();
+            assert!(order > 3.6, "order {order} in {dim} dimensions");
+        }
+    }
+
+    #[test]
+    fn a_jump_is_not_overshot() {
+        let f = |p: &[f64]| if p[0] < 0.43 { 0.0 } else { 1.0 };
+        let points = Points::linspace(0.0, 1.0, 41);
+        let values = Mat::from_fn(41, 1, |i, _| f(points.point(i)));
+        let interpolant =
+            Interpolant::new(Bounds::unit(1), &points, values.as_ref(), None).unwrap();
+        let finer = Points::linspace(0.0, 1.0, 401);
+        let found = interpolant.evaluate(values.as_ref(), &finer).unwrap();
+        assert!(
+            found
+                .col(0)
+                .iter()
+                .all(|v| (-1e-12..=1.0 + 1e-12).contains(v))
+        );
+    }
+
+    #[test]
+    fn shuffled_grids_and_their_own_points_are_found() {
+        let grid = Points::grid(&Bounds::unit(2), &[6, 5]);
+        let order: Vec<usize> = (0..30).map(|i| (7 * i) % 30).collect();
+        let points = grid.select(&order);
+        let values = Mat::from_fn(30, 2, |i, k| (i * (k + 1)) as f64 + 0.1);
+        let interpolant =
+            Interpolant::new(Bounds::unit(2), &points, values.as_ref(), None).unwrap();
+        assert!(interpolant.evaluate(values.as_ref(), &points).unwrap() == values);
+        assert!(interpolant.grid.is_some());
+        let holed = points.select(&(0..29).collect::<Vec<_>>());
+        assert!(Grid::new(&holed).is_none());
+    }
+}
