@@ -210,9 +210,8 @@ class C2CNet(Pictures):
         'linear'
         >>> model = model.fit(data.train.f, data.train.u, data.x, data.y, plan=plan)
         """
-        x = self.x if x is None else x
-        y = self.y if y is None else y
-        inputs, outputs = _arrays.fields(f, x, "f", "x"), _arrays.fields(u, y, "u", "y")
+        inputs = _arrays.fields(f, x, "f", "x", self.x, _has_basis(self.input))
+        outputs = _arrays.fields(u, y, "u", "y", self.y, _has_basis(self.output))
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
         config = json.dumps(self._settings())
         text, _ = _c2cnet.plan(config, inputs, outputs, triangles, self._listener())
