@@ -6,7 +6,7 @@ use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::{Error, Result};
 use c2cnet_figure::{ColourScale, Figure, Panel, Plane, Series};
 
-/// One sample of one component of the first output.
+/// One sample of one component of the first output that is a function.
 #[derive(Debug)]
 pub struct Shown {
     /// Which sample this is.
@@ -37,14 +37,20 @@ impl Shown {
         what: String,
         rl2e: f64,
     ) -> Result<Shown> {
-        let name = &model.outputs()[0].0;
+        let mut outputs = model.outputs().iter().enumerate();
+        let function = outputs.find(|(_, (_, decoder))| decoder.vector().is_none());
+        let Some((index, (name, _))) = function else {
+            return Err(Error::Config(
+                "quantities `q` have no points to be drawn at; leave the figure out".into(),
+            ));
+        };
         let field = data.outputs.iter().find(|(n, _)| n == name);
         let field = &field
             .ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?
             .1;
         let points = field.points_of(k).clone();
         let one = data.select(&[k]);
-        let predicted = model.predict(&one.inputs, 0, &points)?;
+        let predicted = model.predict(&one.inputs, index, &points)?;
         let n = points.len();
         let truth = field.values_of(k)[c * n..(c + 1) * n].to_vec();
         Ok(Shown {
@@ -71,7 +77,7 @@ impl Shown {
 pub fn input_of(data: &Dataset, k: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     let field: &Field = &data.inputs.first()?.1;
     let points = field.points_of(k);
-    (field.dim() == 1).then(|| {
+    (field.dim() == 1 && !field.is_vector()).then(|| {
         let values = field.values_of(k);
         (points.coords().to_vec(), values[..points.len()].to_vec())
     })

@@ -33,8 +33,8 @@ pub enum Arrays<'py> {
     PerSample(Vec<Floats<'py>>),
 }
 
-/// A field by name: its points and its values.
-pub type NamedArrays<'py> = (String, Arrays<'py>, Arrays<'py>);
+/// A field by name: its points, none for a vector, and its values.
+pub type NamedArrays<'py> = (String, Option<Arrays<'py>>, Arrays<'py>);
 
 enum Views<'a> {
     Shared(View<'a>),
@@ -45,15 +45,21 @@ enum Views<'a> {
 pub fn fields(py: Python<'_>, arrays: &[NamedArrays<'_>]) -> PyResult<Vec<(String, Field)>> {
     let views: Vec<_> = arrays
         .iter()
-        .map(|(name, points, values)| (name.clone(), points.views(), values.views()))
+        .map(|(name, points, values)| {
+            let points = points.as_ref().map(Arrays::views);
+            (name.clone(), points, values.views())
+        })
         .collect();
     py.detach(|| {
         views
             .into_iter()
             .map(|(name, points, values)| {
                 let field = match (points, values) {
-                    (Views::Shared(points), Views::Shared(values)) => shared(&points, &values),
-                    (Views::PerSample(points), Views::PerSample(values)) => {
+                    (None, Views::Shared(values)) => vector(&values),
+                    (Some(Views::Shared(points)), Views::Shared(values)) => {
+                        shared(&points, &values)
+                    }
+                    (Some(Views::PerSample(points)), Views::PerSample(values)) => {
                         per_sample(&points, &values)
                     }
                     _ => Err(Error::Data(
@@ -171,6 +177,17 @@ fn points_of(view: &View<'_>) -> Result<Points> {
     match view.shape() {
         &[_, d] => Points::new(d, view.numbers()),
         shape => Err(Error::shape("points", "(n, d)", format!("{shape:?}"))),
+    }
+}
+
+fn vector(values: &View<'_>) -> Result<Field> {
+    match values.shape() {
+        [_, _] => Field::vector(values.matrix().as_ref()),
+        shape => Err(Error::shape(
+            "values without points",
+            "(samples, values)",
+            format!("{shape:?}"),
+        )),
     }
 }
 
@@ -317,13 +334,24 @@ pub fn array<'py>(
     PyArray1::from_slice(py, numbers).reshape(shape.to_vec())
 }
 
-/// A field as Python has it: points and values, both as lists if each sample has its own.
+/// Predicted entries of a vector, one row for each, as an array `(samples, values)`.
+pub fn vectors<'py>(py: Python<'py>, entries: &[Mat<f64>]) -> Bound<'py, PyArrayDyn<f64>> {
+    let stacked = Mat::from_fn(entries.len(), entries[0].ncols(), |i, k| entries[i][(0, k)]);
+    rows(py, stacked.as_ref())
+}
+
+/// A field as Python has it: points and values, both as lists if each sample has its own; a vector has
+/// `None` for points.
 pub fn field<'py>(
     py: Python<'py>,
     field: &Field,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     use c2cnet::data::Observations;
     let at = |points: &Points| array(py, &[points.len(), points.dim()], points.coords());
+    if let Some(found) = field.vectors() {
+        let values = rows(py, found.as_ref()).into_any();
+        return Ok((py.None().into_bound(py), values));
+    }
     match field.observations() {
         Observations::Shared { points, values: v } => {
             Ok((at(points)?.into_any(), values(py, v).into_any()))

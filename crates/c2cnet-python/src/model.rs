@@ -89,6 +89,11 @@ impl Model {
                 let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
                 self.decode_each(py, &coordinates, output, &points)
             }
+            Places::None => {
+                let net = &self.net;
+                let entries = detached(py, || net.predict(&inputs, output, &Points::origin()))?;
+                Ok(arrays::vectors(py, &entries).into_any())
+            }
         }
     }
 
@@ -138,6 +143,12 @@ impl Model {
                 Ok(arrays::into_values(py, fields)?.into_any())
             }
             Places::PerSample(points) => self.decode_each(py, &coordinates, output, &points),
+            Places::None => {
+                let net = &self.net;
+                let origin = Points::origin();
+                let entries = detached(py, || net.decode(coordinates.as_ref(), output, &origin))?;
+                Ok(arrays::vectors(py, &entries).into_any())
+            }
         }
     }
 
@@ -169,9 +180,10 @@ impl Model {
             .map(|(name, encoder)| {
                 json!({
                     "name": name,
+                    "vector": encoder.basis().is_vector(),
                     "basis": encoder.basis().describe(),
                     "functions": encoder.basis().len(),
-                    "components": encoder.basis().components(),
+                    "components": encoder.components(),
                     "domain": domain(encoder.basis()),
                     "encoder": encoder.describe(),
                     "transform": encoder.transform(),
@@ -184,6 +196,7 @@ impl Model {
             .map(|(name, decoder)| {
                 json!({
                     "name": name,
+                    "vector": decoder.basis().is_vector(),
                     "basis": decoder.basis().describe(),
                     "functions": decoder.basis().len(),
                     "components": decoder.basis().components(),
@@ -235,18 +248,23 @@ impl Model {
 enum Places {
     Shared(Points),
     PerSample(Vec<Points>),
+    /// The output is a vector.
+    None,
 }
 
 impl Model {
-    /// Where to predict: as asked, else where the output was fitted.
+    /// Where to predict: as asked, else where the output was fitted; a vector nowhere.
     fn places(&self, output: usize, at: Option<Arrays<'_>>) -> PyResult<Places> {
+        let decoder = self.net.outputs().get(output).map(|(_, decoder)| decoder);
+        if decoder.is_some_and(|decoder| decoder.basis().is_vector()) {
+            return Ok(Places::None);
+        }
         Ok(match at {
             Some(Arrays::Shared(points)) => Places::Shared(arrays::points(&points)?),
             Some(Arrays::PerSample(all)) => {
                 Places::PerSample(all.iter().map(arrays::points).collect::<PyResult<_>>()?)
             }
             None => {
-                let decoder = self.net.outputs().get(output).map(|(_, decoder)| decoder);
                 let fitted = decoder.and_then(|decoder| decoder.fitted_points());
                 Places::Shared(fitted.cloned().ok_or_else(|| {
                     exception(c2cnet::Error::Config(

@@ -91,6 +91,15 @@ impl Error {
         }
     }
 
+    /// The same, with what it is about in front of it where the message does not say.
+    pub(crate) fn within(self, what: &str) -> Self {
+        match self {
+            Error::Data(text) => Error::Data(format!("{what}: {text}")),
+            Error::Config(text) => Error::Config(format!("{what}: {text}")),
+            other => other,
+        }
+    }
+
     /// An [`Error::Io`] for `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Error::Io {

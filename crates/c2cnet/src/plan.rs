@@ -5,7 +5,7 @@
 
 use crate::basis::BasisSpec;
 use crate::data::{Bounds, Dataset, Field, Symmetries};
-use crate::encode::{EncoderSpec, Transform};
+use crate::encode::{EncoderSpec, Kind, Transform, VectorSpec};
 use crate::map::mlp::Recipe;
 use crate::map::{KernelSettings, MlpSpec};
 use crate::{Error, Result};
@@ -55,6 +55,9 @@ pub struct InputPlan {
     pub bases: Vec<BasisSpec>,
     /// The regularised least squares.
     pub encoder: EncoderSpec,
+    /// What each value of a vector without points is; empty: all are plain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
 }
 
 impl InputPlan {
@@ -80,6 +83,27 @@ pub struct OutputPlan {
     pub cuts: Vec<f64>,
     /// One basis for all components, or one for each.
     pub bases: Vec<BasisSpec>,
+    /// What each value of a vector without points is; empty: all are plain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
+}
+
+impl InputPlan {
+    /// How a vector without points is encoded.
+    pub(crate) fn vector(&self) -> VectorSpec {
+        VectorSpec {
+            kinds: self.kinds.clone(),
+        }
+    }
+}
+
+impl OutputPlan {
+    /// How a vector without points is decoded.
+    pub(crate) fn vector(&self) -> VectorSpec {
+        VectorSpec {
+            kinds: self.kinds.clone(),
+        }
+    }
 }
 
 /// How several components share coefficients.

@@ -2,7 +2,7 @@
 
 use crate::basis::{BasisSpec, HybridSpec};
 use crate::data::{Bounds, Symmetries};
-use crate::encode::{EncoderSpec, Transform};
+use crate::encode::{EncoderSpec, Kind, Transform};
 use crate::map::mlp::Recipe;
 use crate::map::{KernelSpec, MlpSpec};
 use crate::plan::{Components, Protocol};
@@ -75,6 +75,7 @@ impl Default for FitConfig {
 /// | `encoder` | ridge, by GCV | the regularised least squares | see [`EncoderSpec`] |
 /// | `transform` | `auto` | what happens to values and coefficients | `auto`, `none`, `log`, `standardise`, `log-standardise` |
 /// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
+/// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive`, `{ periodic = P }`, `categorical` for each |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputConfig {
@@ -92,6 +93,8 @@ pub struct InputConfig {
     pub transform: TransformChoice,
     /// The domain.
     pub domain: Option<Bounds>,
+    /// What each value of a vector without points is; empty: all are plain.
+    pub kinds: Vec<Kind>,
 }
 
 /// How an output field is decoded.
@@ -104,6 +107,7 @@ pub struct InputConfig {
 /// | `space` | chosen | prescribed functions, learned ones, or both | `prescribed`, `hybrid`, `learned` |
 /// | `cut` | by withheld points | relative cut of the decoder's singular values | 0 to 1 |
 /// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
+/// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive` for each |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputConfig {
@@ -119,6 +123,8 @@ pub struct OutputConfig {
     pub cut: Option<f64>,
     /// The domain.
     pub domain: Option<Bounds>,
+    /// What each value of a vector without points is; empty: all are plain.
+    pub kinds: Vec<Kind>,
 }
 
 impl InputConfig {

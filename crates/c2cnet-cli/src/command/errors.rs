@@ -44,6 +44,21 @@ pub fn table(report: &EvaluationReport, numbered: bool) -> Table {
     row("worst", report.worst_rl2e, &worst);
     row("MSE", report.mse, "mean squared error");
     row("rms", report.rms, "root mean square of the outputs");
+    for quantity in &report.quantities {
+        let name = match quantity.output.as_str() {
+            "" => "q",
+            name => name,
+        };
+        let words = format!(
+            "root mean square error of this quantity, whose standard deviation is {}",
+            error(quantity.deviation)
+        );
+        row(
+            &format!("{name}[{}]", quantity.column),
+            quantity.rmse,
+            &words,
+        );
+    }
     table
 }
 

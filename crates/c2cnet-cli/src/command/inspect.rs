@@ -76,7 +76,7 @@ fn prediction(path: &Path) -> Option<(String, serde_json::Value)> {
         let of = |key: &str| key == stem || key.starts_with(&format!("{stem}."));
         shapes.iter().any(|(key, _)| of(key))
     };
-    if !is("u") || is("f") {
+    if !(is("u") || is("q")) || is("f") || is("p") {
         return None;
     }
     let mut table = Table::with_header(["array", "shape"]);
@@ -84,8 +84,13 @@ fn prediction(path: &Path) -> Option<(String, serde_json::Value)> {
         table.row([key.clone(), format!("{shape:?}")]);
     }
     let arrays: serde_json::Map<_, _> = shapes.iter().map(|(k, s)| (k.clone(), json!(s))).collect();
+    let what = match (is("u"), is("q")) {
+        (true, false) => "outputs u at points y",
+        (false, _) => "quantities q",
+        (true, true) => "outputs u at points y, quantities q",
+    };
     Some((
-        format!("prediction: outputs u at points y\n{table}"),
+        format!("prediction: {what}\n{table}"),
         json!({ "kind": "prediction", "arrays": arrays }),
     ))
 }

@@ -2,10 +2,10 @@
 
 use crate::training;
 use c2cnet::Error;
-use c2cnet::data::{Bounds, Dataset, Field, Points};
+use c2cnet::data::{Bounds, Dataset, Field, Points, npz};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{PLANE, plane, sorted};
-use c2cnet_experiments::terminal::{counted, say};
+use c2cnet_experiments::terminal::{counted, number, say};
 use c2cnet_figure::contour::Segment;
 use c2cnet_figure::{ARROW_MARGIN, ColourScale, Figure, Panel, Series};
 use std::fs::File;
@@ -65,6 +65,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 "{} has no sample {sample}: it has {}, counted from 0",
                 args.data.display(),
                 counted(data.samples(), "sample")
+            ))
+            .into());
+        }
+        let mut fields = data.inputs.iter().chain(&data.outputs);
+        if fields.all(|(_, field)| field.is_vector()) {
+            return Err(Error::Data(format!(
+                "{} holds vectors alone, which have no points to be drawn at; c2cnet inspect shows them",
+                args.data.display()
             ))
             .into());
         }
@@ -131,7 +139,7 @@ impl<'a> Drawing<'a> {
 
     /// The first output, if it lives in the plane.
     fn plane_output(&self) -> Option<&'a Field> {
-        let (_, field) = self.data.outputs.first()?;
+        let (_, field) = self.data.outputs.iter().find(|(_, f)| !f.is_vector())?;
         (field.dim() == 2).then_some(field)
     }
 
@@ -141,10 +149,16 @@ impl<'a> Drawing<'a> {
         } else {
             self.problem
         };
-        let title = format!("{name}, sample {}{}", self.sample, self.set());
+        let title = format!(
+            "{name}, sample {}{}{}",
+            self.sample,
+            self.set(),
+            self.vectors()
+        );
         let panels = |kind: Kind, fields: &[(String, Field)]| -> Vec<Panel> {
-            let each = fields.iter();
-            each.flat_map(|(name, field)| self.panels(kind, name, field))
+            let functions = fields.iter().filter(|(_, field)| !field.is_vector());
+            functions
+                .flat_map(|(name, field)| self.panels(kind, name, field))
                 .collect()
         };
         let mut inputs = panels(Kind::Input, &self.data.inputs);
@@ -161,6 +175,22 @@ impl<'a> Drawing<'a> {
             }
         }
         figure
+    }
+
+    /// What has no points to be drawn at: each vector of the sample, as `, p = (1.000, 0.2500)`.
+    fn vectors(&self) -> String {
+        let (input_keys, output_keys) = npz::value_keys(self.data);
+        let keys = input_keys.iter().chain(&output_keys);
+        let fields = self.data.inputs.iter().chain(&self.data.outputs);
+        fields
+            .zip(keys)
+            .filter(|((_, field), _)| field.is_vector())
+            .map(|((_, field), key)| {
+                let values = field.values_of(self.sample);
+                let values: Vec<String> = values.into_iter().map(number).collect();
+                format!(", {key} = ({})", values.join(", "))
+            })
+            .collect()
     }
 
     /// The set the sample belongs to, in brackets, if there are sets.
@@ -253,7 +283,7 @@ impl<'a> Drawing<'a> {
 
     /// The mesh of the first output, for fields on its points.
     fn triangles(&self, field: &Field) -> Option<&'a [[usize; 3]]> {
-        let nodes = self.data.outputs.first()?.1.shared_points()?;
+        let nodes = self.data.mesh_points()?;
         let same = field.shared_points()?.coords() == nodes.coords();
         self.data.triangles.as_deref().filter(|_| same)
     }

@@ -2,7 +2,7 @@
 
 use c2cnet::C2CNet;
 use c2cnet::data::npz::write_npz;
-use c2cnet::data::{Dataset, Points, read_output_points, read_points};
+use c2cnet::data::{Dataset, Field, Points, read_output_points, read_points};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
@@ -11,14 +11,15 @@ use serde_json::json;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-INPUT is an .npz file with x and f, as for `fit`; u is not needed. The input points need not be
-those of the training data.
+INPUT is an .npz file with x and f, or p, as for `fit`; outputs are not needed. The input points need
+not be those of the training data.
 
 The outputs are predicted at
   --at POINTS         an .npy array (n, d), a .csv with one point a line, or y of an .npz file
   else y of INPUT     (also each sample's own points, where INPUT has u there)
   else the points that the model was fitted with
 and written as y (n, d) and u (N, n) or (N, n, components); named outputs as y.NAME, u.NAME.
+Quantities have no points and are written as q (N, k), q.NAME.
 
 Examples:
   c2cnet predict model.c2c new.npz -o prediction.npz
@@ -52,6 +53,8 @@ pub struct Args {
 enum Target {
     Shared(Points),
     PerSample(Vec<Points>),
+    /// None: a vector.
+    Vector,
 }
 
 /// One predicted output.
@@ -76,6 +79,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for (index, (name, target)) in targets.into_iter().enumerate() {
         let values = match &target {
             Target::Shared(points) => vec![model.decode(coordinates.as_ref(), index, points)?],
+            Target::Vector => {
+                vec![model.decode(coordinates.as_ref(), index, &Points::origin())?]
+            }
             Target::PerSample(samples) => samples
                 .iter()
                 .enumerate()
@@ -90,7 +96,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     interrupt::patiently(|| write(args, &predictions))?;
     drop(progress);
-    let points: Vec<usize> = predictions.iter().map(Prediction::points).collect();
+    // Null for a vector, which has none.
+    let points: Vec<Option<usize>> = predictions.iter().map(Prediction::points).collect();
     if args.json {
         terminal::say_json(&json!({
             "output": args.output,
@@ -98,9 +105,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             "n_points": points,
         }))?;
     } else {
-        let points: Vec<String> = points.iter().map(|&n| counted(n, "point")).collect();
+        let points: Vec<String> = points
+            .iter()
+            .flatten()
+            .map(|&n| counted(n, "point"))
+            .collect();
+        let at = if points.is_empty() { "" } else { " at " };
         say(format_args!(
-            "wrote {}: {} at {}",
+            "wrote {}: {}{at}{}",
             args.output.display(),
             counted(data.samples(), "sample"),
             points.join(", ")
@@ -115,7 +127,13 @@ fn targets(args: &Args, model: &C2CNet, data: &Dataset) -> Result<Vec<(String, T
         let points = read_points(path)?;
         let all = model.outputs().iter();
         return Ok(all
-            .map(|(name, _)| (name.clone(), Target::Shared(points.clone())))
+            .map(|(name, decoder)| {
+                let target = match decoder.basis().is_vector() {
+                    true => Target::Vector,
+                    false => Target::Shared(points.clone()),
+                };
+                (name.clone(), target)
+            })
             .collect());
     }
     // With u in the file, samples may have points of their own.
@@ -128,9 +146,11 @@ fn targets(args: &Args, model: &C2CNet, data: &Dataset) -> Result<Vec<(String, T
         .outputs()
         .iter()
         .map(|(name, decoder)| {
-            let known = data.outputs.iter().find(|(n, _)| n == name);
+            let is_known = |(n, field): &&(String, Field)| n == name && !field.is_vector();
+            let known = data.outputs.iter().find(is_known);
             let given = in_file.iter().find(|(n, _)| n == name || n.is_empty());
             let target = match (known, given, decoder.fitted_points()) {
+                _ if decoder.basis().is_vector() => Target::Vector,
                 (Some((_, field)), _, _) => match field.shared_points() {
                     Some(points) => Target::Shared(points.clone()),
                     None => Target::PerSample(
@@ -155,18 +175,19 @@ fn targets(args: &Args, model: &C2CNet, data: &Dataset) -> Result<Vec<(String, T
 }
 
 impl Prediction {
-    /// How many points, at most.
-    fn points(&self) -> usize {
+    /// How many points, at most; none for a vector.
+    fn points(&self) -> Option<usize> {
         match &self.target {
-            Target::Shared(points) => points.len(),
-            Target::PerSample(all) => all.iter().map(Points::len).max().unwrap_or(0),
+            Target::Shared(points) => Some(points.len()),
+            Target::PerSample(all) => all.iter().map(Points::len).max(),
+            Target::Vector => None,
         }
     }
 
     /// Points, if any, and all components of sample `k`, padded with NaN to `n` points.
     fn sample(&self, k: usize, n: usize) -> Vec<f64> {
         let (fields, column) = match &self.target {
-            Target::Shared(_) => (&self.values[0], k),
+            Target::Shared(_) | Target::Vector => (&self.values[0], k),
             Target::PerSample(_) => (&self.values[k], 0),
         };
         (0..n)
@@ -184,13 +205,17 @@ impl Prediction {
 }
 
 fn write(args: &Args, predictions: &[Prediction]) -> Result<()> {
+    let has_function = |p: &Prediction| p.name.is_empty() && !matches!(p.target, Target::Vector);
+    let unnamed_function = predictions.iter().any(has_function);
     write_npz(&args.output, |npz| {
         for prediction in predictions {
             let key = |stem: &str| match prediction.name.as_str() {
                 "" => stem.to_string(),
+                // As in a data file: what is called q beside u has the key q.
+                "q" if stem == "q" && unnamed_function => stem.to_string(),
                 name => format!("{stem}.{name}"),
             };
-            let n = prediction.points();
+            let n = prediction.points().unwrap_or(1);
             let components = prediction.values[0].len();
             let samples = match &prediction.target {
                 Target::Shared(points) => {
@@ -209,11 +234,15 @@ fn write(args: &Args, predictions: &[Prediction]) -> Result<()> {
                     npz.put_i64(&key("y_count"), &[all.len()], counts)?;
                     all.len()
                 }
+                Target::Vector => prediction.values[0][0].ncols(),
             };
-            let mut shape = vec![samples, n];
-            shape.extend((components > 1).then_some(components));
+            let (stem, shape) = match &prediction.target {
+                Target::Vector => ("q", vec![samples, components]),
+                _ if components > 1 => ("u", vec![samples, n, components]),
+                _ => ("u", vec![samples, n]),
+            };
             let values = (0..samples).flat_map(|k| prediction.sample(k, n));
-            npz.put_f64(&key("u"), &shape, values)?;
+            npz.put_f64(&key(stem), &shape, values)?;
         }
         Ok(())
     })

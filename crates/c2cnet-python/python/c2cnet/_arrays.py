@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,8 +13,8 @@ FieldLike: TypeAlias = ArrayLike | Iterable[ArrayLike]
 #: The same, or several by name.
 FieldsLike: TypeAlias = FieldLike | Mapping[str, FieldLike]
 Floats: TypeAlias = NDArray[np.floating[Any]]
-#: A name, points, values.
-Named: TypeAlias = tuple[str, Floats | list[Floats], Floats | list[Floats]]
+#: A name, points (none for a vector), values.
+Named: TypeAlias = tuple[str, Floats | list[Floats] | None, Floats | list[Floats]]
 
 
 def floats(values: Any, what: str) -> Floats:
@@ -44,28 +44,47 @@ def points(given: Any, what: str) -> Floats | list[Floats]:
     return _columns(array, what)
 
 
-def fields(values: Any, where: Any, value_name: str, point_name: str) -> list[Named]:
-    """Return all fields by name; a single one is called ``""``."""
+def fields(
+    values: Any,
+    where: Any,
+    value_name: str,
+    point_name: str,
+    known: Any = None,
+    is_function: Callable[[str], bool] = lambda name: False,
+) -> list[Named]:
+    """Return all fields by name; a single one is called ``""``.
+
+    ``where`` is what the caller gave, ``known`` what stands in for it. A field without points is a
+    vector, unless ``is_function`` knows better.
+    """
     if not _named(values):
-        if _named(where):
+        at = known if where is None else where
+        if _named(at):
             raise ValueError(f"{point_name} has names and {value_name} has none; give names to both or neither")
-        return [("", *_field(values, where, value_name, point_name))]
+        return [("", *_field(values, at, value_name, point_name, is_function("")))]
     found: list[Named] = []
     for name in values:
-        label = f"{point_name}[{name!r}]"
-        if _named(where):
-            if name not in where:
-                raise ValueError(f"{label} is missing: where {value_name}[{name!r}] was observed")
-            at = where[name]
-        else:
-            at = where
-        found.append((name, *_field(values[name], at, f"{value_name}[{name!r}]", label)))
+        label, value, at = f"{point_name}[{name!r}]", values[name], _of(where, name)
+        if at is None and isinstance(value, tuple) and len(value) == 2:
+            at, value = value
+        elif at is None:
+            at = _of(known, name)
+        if at is None and _named(where) and is_function(name):
+            raise ValueError(f"{label} is missing: where {value_name}[{name!r}] was observed")
+        what = f"{value_name}[{name!r}]"
+        found.append((name, *_field(value, at, what, label, is_function(name))))
     return found
 
 
+def _of(where: Any, name: str) -> Any:
+    return where.get(name) if _named(where) else where
+
+
 def _field(
-    values: Any, where: Any, value_name: str, point_name: str
-) -> tuple[Floats | list[Floats], Floats | list[Floats]]:
+    values: Any, where: Any, value_name: str, point_name: str, is_function: bool
+) -> tuple[Floats | list[Floats] | None, Floats | list[Floats]]:
+    if where is None and not is_function:
+        return None, _vector(values, value_name, point_name)
     if where is None:
         raise ValueError(
             f"the points where {value_name} was observed are not known; give {point_name} "
@@ -82,6 +101,16 @@ def _field(
             f"found {array.shape}{hint}. Reshape your data to 2D."
         )
     return at, array
+
+
+def _vector(values: Any, value_name: str, point_name: str) -> Floats:
+    array = floats(values, value_name)
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{value_name} without points is a vector per sample: expected shape "
+            f"(samples, values), found {array.shape}; a function needs its points, {point_name}"
+        )
+    return array[:, None] if array.ndim == 1 else array
 
 
 def _columns(array: Floats, what: str) -> Floats:

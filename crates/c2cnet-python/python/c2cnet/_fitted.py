@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from . import _arrays, _c2cnet
@@ -100,7 +101,7 @@ class Fitted(Parameters):
 
     def _known(self, given: FieldsLike | None, attribute: str) -> FieldsLike | None:
         """Shared points of the fit, else of the constructor."""
-        fitted: dict[str, Floats | list[Floats]] = getattr(self, attribute, {})
+        fitted: dict[str, Floats | list[Floats] | None] = getattr(self, attribute, {})
         if not fitted:
             return given
         shared = {n: p for n, p in fitted.items() if not isinstance(p, list)}
@@ -109,7 +110,18 @@ class Fitted(Parameters):
         return shared
 
     def _inputs(self, f: FieldsLike, x: FieldsLike | None) -> list[Named]:
-        return _arrays.fields(f, self._known(self.x, "_fitted_x") if x is None else x, "f", "x")
+        known = self._known(self.x, "_fitted_x")
+        return _arrays.fields(f, x, "f", "x", known, self._functions("inputs", "_fitted_x"))
 
     def _outputs(self, u: FieldsLike, y: FieldsLike | None) -> list[Named]:
-        return _arrays.fields(u, self._known(self.y, "_fitted_y") if y is None else y, "u", "y")
+        known = self._known(self.y, "_fitted_y")
+        return _arrays.fields(u, y, "u", "y", known, self._functions("outputs", "_fitted_y"))
+
+    def _functions(self, side: str, attribute: str) -> Callable[[str], bool]:
+        """Tell which fields of the model have points."""
+        fitted: dict[str, Any] | None = getattr(self, attribute, None)
+        if fitted is not None:
+            vectors = {name for name, points in fitted.items() if points is None}
+        else:
+            vectors = {one["name"] for one in self.describe()[side] if one["vector"]}
+        return lambda name: name not in vectors

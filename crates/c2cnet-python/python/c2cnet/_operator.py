@@ -29,7 +29,7 @@ class Operator(Fitted):
         Parameters
         ----------
         f : array of shape (samples, points[, components]), list of arrays, or dict of these
-            Input values.
+            Input values; ``(samples, values)`` where the model was fitted to vectors.
         x : array, list of arrays or dict, optional
             Where they were observed; the points of the fit if not given. They may differ from
             those.
@@ -40,7 +40,8 @@ class Operator(Fitted):
         -------
         ndarray of shape (samples, points[, components]), list of ndarray, or dict of these
             Double precision and contiguous, ready for ``torch.from_numpy``; a list if ``y`` has
-            points for each sample, a dictionary if outputs have names.
+            points for each sample, a dictionary if outputs have names, ``(samples, values)`` for
+            vectors, which have no points.
 
         Examples
         --------

@@ -131,7 +131,10 @@ class C2CNet(Pictures):
             for each sample, a dictionary has fields by name.
         x, y : array of shape (points, dimension) or (points,), list of arrays, or dict, optional
             Where they were observed: shared by all samples, or a list with an array for each
-            (also an array ``(samples, points, dimension)``). The constructor's if not given.
+            (also an array ``(samples, points, dimension)``). The constructor's if not given. What
+            has no points at all, and no basis named for it, is a vector per sample, of shape
+            ``(samples, values)`` or ``(samples,)``: parameters without ``x``, quantities without
+            ``y``. A dictionary may have both: ``f={"load": (x, f), "modulus": p}``.
         plan : dict, optional
             What to do instead of choosing, as :meth:`plan` returns it; the constructor's settings are not
             used then.
@@ -156,9 +159,8 @@ class C2CNet(Pictures):
         >>> model.errors_.rl2e < 1e-2
         True
         """
-        x = self.x if x is None else x
-        y = self.y if y is None else y
-        inputs, outputs = _arrays.fields(f, x, "f", "x"), _arrays.fields(u, y, "u", "y")
+        inputs = _arrays.fields(f, x, "f", "x", self.x, _has_basis(self.input))
+        outputs = _arrays.fields(u, y, "u", "y", self.y, _has_basis(self.output))
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
         if plan is None:
             model, report = _c2cnet.fit(
@@ -208,9 +210,8 @@ class C2CNet(Pictures):
         'linear'
         >>> model = model.fit(data.train.f, data.train.u, data.x, data.y, plan=plan)
         """
-        x = self.x if x is None else x
-        y = self.y if y is None else y
-        inputs, outputs = _arrays.fields(f, x, "f", "x"), _arrays.fields(u, y, "u", "y")
+        inputs = _arrays.fields(f, x, "f", "x", self.x, _has_basis(self.input))
+        outputs = _arrays.fields(u, y, "u", "y", self.y, _has_basis(self.output))
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
         config = json.dumps(self._settings())
         text, _ = _c2cnet.plan(config, inputs, outputs, triangles, self._listener())
@@ -399,8 +400,15 @@ def diagnose(
     return model.diagnose(f, u, x, y)
 
 
+def _has_basis(bases: Any) -> Callable[[str], bool]:
+    """Tell which fields are functions because a basis was named for them."""
+    if isinstance(bases, Mapping):
+        return lambda name: bases.get(name) is not None
+    return lambda name: bases is not None
+
+
 def _first(named: list[Named], samples: int) -> list[Named]:
-    def cut(points: Floats | list[Floats]) -> Floats | list[Floats]:
+    def cut(points: Floats | list[Floats] | None) -> Floats | list[Floats] | None:
         return points[:samples] if isinstance(points, list) else points
 
     return [(name, cut(points), values[:samples]) for name, points, values in named]

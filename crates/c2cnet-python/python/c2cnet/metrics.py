@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,10 @@ class Errors:
         The number of samples.
     relative : ndarray
         The relative error of each sample.
+    quantities : list of dict
+        For each value of outputs that are vectors without points: ``output`` (its name), ``column``,
+        ``rmse`` (root mean square error) and ``deviation`` (standard deviation of the truth), in its
+        own units.
 
     Examples
     --------
@@ -132,6 +136,7 @@ class Errors:
     rms: float
     n_samples: int
     relative: NDArray[np.float64]
+    quantities: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def from_report(cls, report: dict[str, Any], relative: Any) -> Errors:
@@ -169,6 +174,7 @@ class Errors:
             ("worst", self.worst_rl2e),
             ("MSE", self.mse),
             ("rms", self.rms),
+            *((f"{q['output'] or 'q'}[{q['column']}]", q["rmse"]) for q in self.quantities),
         ]
         return [(name, f"{value:.3e}") for name, value in shown if value is not None]
 

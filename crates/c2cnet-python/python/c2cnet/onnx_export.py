@@ -121,6 +121,8 @@ def _operator(
     described = model.describe()
     if len(described["inputs"]) != 1 or len(described["outputs"]) != 1:
         raise ValueError("the export supports operators with one input and one output field")
+    if described["inputs"][0]["vector"] or described["outputs"][0]["vector"]:
+        raise ValueError("the export supports functions, not vectors without points; part='map' works")
     at = {
         "x": model._known(model.x, "_fitted_x") if x is None else x,
         "y": model._known(model.y, "_fitted_y") if y is None else y,

@@ -239,7 +239,7 @@ def prediction(
     sensors = [where[k] for k in chosen] if isinstance(where, list) else where
     at = model._known(model.y, "_fitted_y") if y is None else y
     if at is None:
-        raise ValueError("the points to predict at are not known; give y")
+        raise ValueError("the points to predict at are not known; give y (vectors without points are not drawn)")
     points = _arrays.points(at, "y")
     places = [points[k] for k in chosen] if isinstance(points, list) else [points] * len(chosen)
     predicted = model.predict(

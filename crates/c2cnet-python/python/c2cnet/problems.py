@@ -46,9 +46,9 @@ class Dataset:
     ----------
     f, u : array of shape (samples, points[, components]), list of arrays, or dict of these
         Input and output values; lists if each sample has its own points, dictionaries if
-        there are several named fields.
+        there are several named fields; ``(samples, values)`` for vectors without points.
     x, y : array of shape (points, dimension), list of arrays, or dict of these
-        Input and output points.
+        Input and output points; None for vectors.
     n_train : int or None
         The number of leading samples for training; the rest are for testing.
     triangles : ndarray of shape (triangles, 3) or None
@@ -142,9 +142,10 @@ class Dataset:
 
     def __repr__(self) -> str:
         train = "" if self.n_train is None else f", {self.n_train} train"
-        inside = f"f {_shape(self.f)} at x {_shape(self.x)}"
+        inside = f"f {_shape(self.f)}" + ("" if self.x is None else f" at x {_shape(self.x)}")
         if self.u is not None:
-            inside += f"; u {_shape(self.u)} at y {_shape(self.y)}"
+            inside += f"; u {_shape(self.u)}"
+            inside += "" if self.y is None else f" at y {_shape(self.y)}"
         return f"Dataset({len(self)} samples{train}; {inside})"
 
 
@@ -254,4 +255,6 @@ def _shape(values: Any) -> str:
         return "{" + ", ".join(f"{name}: {_shape(v)}" for name, v in values.items()) + "}"
     if isinstance(values, list):
         return f"[{len(values)} arrays]"
+    if values is None:
+        return "none"
     return str(np.shape(values))

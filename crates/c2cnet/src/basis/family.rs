@@ -4,7 +4,9 @@
 //! this crate are registered from the start; [`register`] adds others.
 
 use super::{Basis, Bounds, FiniteElementsSpec, FourierSpec, HybridSpec, Points};
-use super::{PcaSpec, PointValuesSpec, PolynomialSpec, RadialSpec, RandomFeaturesSpec};
+use super::{
+    PcaSpec, PointValuesSpec, PolynomialSpec, RadialSpec, RandomFeaturesSpec, SingleValueSpec,
+};
 use crate::Result;
 use crate::storage::{Record, Registry, Storable, serialize_tagged, split_tag};
 use faer::MatRef;
@@ -174,6 +176,7 @@ static FAMILIES: LazyLock<Registry<Entry>> = LazyLock::new(|| {
         add::<PointValuesSpec>,
         add::<HybridSpec>,
         add::<PcaSpec>,
+        add::<SingleValueSpec>,
     ];
     for add in first {
         add(&registry).expect("the names of the crate's families differ");

@@ -12,6 +12,7 @@ mod point_values;
 mod polynomial;
 mod radial;
 mod random_features;
+mod single_value;
 mod tanh;
 mod tensor;
 mod vector;
@@ -27,6 +28,7 @@ pub use point_values::{PointValues, PointValuesSpec};
 pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
 pub use radial::{Kernel, Radial, RadialSpec};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
+pub use single_value::{SingleValue, SingleValueSpec};
 pub use vector::{FieldBasis, VectorBasis};
 
 use crate::Result;

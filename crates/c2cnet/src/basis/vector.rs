@@ -1,6 +1,6 @@
 //! Bases for fields with several components (the paper's Section 2.4).
 
-use super::{Basis, Design};
+use super::{Basis, BasisFamily, Design, SingleValue, SingleValueSpec};
 use crate::data::Points;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
@@ -153,6 +153,15 @@ impl FieldBasis {
         })
     }
 
+    /// `count` numbers without points, each its own coefficient.
+    ///
+    /// # Panics
+    /// If `count` is 0.
+    pub fn of_vector(count: usize) -> Self {
+        let one: Arc<dyn Basis> = Arc::new(SingleValue::new());
+        Self::separate(vec![one; count]).expect("a vector has values")
+    }
+
     /// The parts in order.
     pub fn parts(&self) -> &[VectorBasis] {
         &self.parts
@@ -173,6 +182,12 @@ impl FieldBasis {
         self.parts.iter().map(|p| p.components.len()).sum()
     }
 
+    /// Whether the field is a vector without points: every component has a single value.
+    pub fn is_vector(&self) -> bool {
+        let mut components = self.parts.iter().flat_map(|part| &part.components);
+        components.all(|basis| basis.family() == SingleValueSpec::NAME)
+    }
+
     /// The part and the range of components it covers.
     pub fn ranges(&self) -> impl Iterator<Item = (&VectorBasis, std::ops::Range<usize>)> {
         self.parts.iter().scan(0, |start, part| {
@@ -184,6 +199,9 @@ impl FieldBasis {
 
     /// One line for people.
     pub fn describe(&self) -> String {
+        if self.is_vector() {
+            return "vector without points".into();
+        }
         let first = self.parts[0].components[0].describe();
         match (self.parts.len(), self.components()) {
             (1, 1) => first,

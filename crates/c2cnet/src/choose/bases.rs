@@ -13,6 +13,7 @@ use super::ranking::{
     why_this_basis,
 };
 use super::{InputDraft, maps, transform_candidates, with_transforms};
+use crate::basis::SingleValueSpec;
 use crate::basis::{BasisSpec, Centres, HybridSpec, Kernel, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Dataset, Field, Observations};
 use crate::decode::Targets;
@@ -59,14 +60,15 @@ pub(super) struct Bases {
 /// Settles the spaces of all fields.
 pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases> {
     let train = context.train;
+    let searched = |field: &Field, bases: Option<_>| !field.is_vector() && bases.is_none();
     let open = train
         .outputs
         .iter()
-        .any(|(n, _)| config.output_named(n).named_bases().is_none())
+        .any(|(n, field)| searched(field, config.output_named(n).named_bases()))
         || train
             .inputs
             .iter()
-            .any(|(n, _)| config.input_named(n).named_bases().is_none());
+            .any(|(n, field)| searched(field, config.input_named(n).named_bases()));
     let some = match open {
         true => search_samples(context, config)?,
         false => train.select(&[0]),
@@ -154,7 +156,8 @@ impl Search<'_> {
                 components: settings.components,
                 domain: domain_of(settings.domain.as_ref(), whole)?,
                 cuts: settings.cut.into_iter().collect(),
-                bases: settings.named_bases().unwrap_or_default(),
+                bases: named_bases(whole, settings.named_bases()),
+                kinds: settings.kinds.clone(),
             };
             let mut ranking = None;
             if plan.bases.is_empty() && settings.space != Some(Space::Learned) {
@@ -205,7 +208,8 @@ impl Search<'_> {
     fn settle_output(&self, draft: &mut OutputDraft, error: Option<f64>) -> Result<Option<Choice>> {
         let name = &draft.plan.name;
         let settings = self.config.output_named(name);
-        if let Some(space) = settings.space {
+        let vector = self.some.outputs[draft.index].1.is_vector();
+        if let Some(space) = settings.space.filter(|_| !vector) {
             draft.plan.bases = space.of(std::mem::take(&mut draft.plan.bases));
         }
         let Some(OutputRanking { ranked, chosen }) = &draft.ranking else {
@@ -299,8 +303,9 @@ impl Search<'_> {
                 components: settings.components,
                 transform: settings.transform.given().unwrap_or_default(),
                 domain: domain_of(settings.domain.as_ref(), whole)?,
-                bases: settings.named_bases().unwrap_or_default(),
+                bases: named_bases(whole, settings.named_bases()),
                 encoder: settings.encoder.unwrap_or_default(),
+                kinds: settings.kinds.clone(),
             };
             if plan.bases.is_empty() && space != Space::Learned {
                 let field = &self.some.inputs[i].1;
@@ -319,7 +324,7 @@ impl Search<'_> {
             }
             drafts.push(InputDraft {
                 plan,
-                transform_open: settings.transform.given().is_none(),
+                transform_open: settings.transform.given().is_none() && settings.kinds.is_empty(),
             });
         }
         Ok((drafts, open))
@@ -343,8 +348,9 @@ impl Search<'_> {
                 error = Some(self.settle_input(*i, ranked, &judge, &mut drafts, choices)?);
             }
         }
-        for draft in &mut drafts {
-            if let Some(space) = self.config.input_named(&draft.plan.name).space {
+        for (draft, (name, field)) in drafts.iter_mut().zip(&self.some.inputs) {
+            let space = self.config.input_named(name).space;
+            if let Some(space) = space.filter(|_| !field.is_vector()) {
                 draft.plan = in_space(space, &draft.plan);
             }
         }
@@ -544,6 +550,15 @@ impl Search<'_> {
             format!("SVD cut at {cut:.0e} of the largest"),
             format!("by validation error {found:.2e} against {error:.2e} with ridge"),
         )))
+    }
+}
+
+/// The bases that the settings name, none if they are to be chosen; the values of a vector are their own
+/// coefficients.
+fn named_bases(field: &Field, named: Option<Vec<BasisSpec>>) -> Vec<BasisSpec> {
+    match field.is_vector() {
+        true => vec![SingleValueSpec {}.into()],
+        false => named.unwrap_or_default(),
     }
 }
 

@@ -13,7 +13,7 @@ mod ranking;
 pub(crate) use bases::{OutputRanking, rank_output};
 
 use crate::data::{Dataset, Field};
-use crate::encode::Transform;
+use crate::encode::{Kind, Transform};
 use crate::fit::{Context, Inputs, MapTrainingSet, Prepared, encode_inputs, represent_outputs};
 use crate::observe::Step;
 use crate::plan::{InputPlan, Plan};
@@ -182,5 +182,45 @@ fn check_names(config: &FitConfig, data: &Dataset) -> Result<()> {
         Ok(())
     };
     check("input", config.inputs.keys().collect(), &data.inputs)?;
-    check("output", config.outputs.keys().collect(), &data.outputs)
+    check("output", config.outputs.keys().collect(), &data.outputs)?;
+    for (kind, fields, named, all) in [
+        (
+            "input",
+            &data.inputs,
+            config.inputs.iter().map(|(n, c)| (n, &c.kinds)).collect(),
+            &config.input.kinds,
+        ),
+        (
+            "output",
+            &data.outputs,
+            config
+                .outputs
+                .iter()
+                .map(|(n, c)| (n, &c.kinds))
+                .collect::<Vec<_>>(),
+            &config.output.kinds,
+        ),
+    ] {
+        check_kinds(kind, fields, &named, all)?;
+    }
+    Ok(())
+}
+
+/// Only vectors without points have kinds.
+fn check_kinds(
+    kind: &str,
+    fields: &[(String, Field)],
+    named: &[(&String, &Vec<Kind>)],
+    all: &[Kind],
+) -> Result<()> {
+    let is_vector = |name: &str| fields.iter().any(|(n, f)| n == name && f.is_vector());
+    let mut named = named.iter();
+    let label = match named.find(|(name, kinds)| !kinds.is_empty() && !is_vector(name)) {
+        Some((name, _)) => format!("{kind} {name}"),
+        None if all.is_empty() || fields.iter().any(|(_, f)| f.is_vector()) => return Ok(()),
+        None => kind.to_string(),
+    };
+    Err(Error::Config(format!(
+        "{label}: kinds are for vectors without points (`p`, `q`); this is a function"
+    )))
 }

@@ -453,17 +453,18 @@ pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
             .collect::<Result<Vec<_>>>()
     };
     let outputs = all(&data.outputs)?;
-    let same_points = outputs
-        .first()
-        .zip(data.outputs.first())
-        .is_some_and(|(a, b)| a.1.points_of(0).len() == b.1.points_of(0).len());
-    Ok(Dataset {
+    let thinned = Dataset {
         inputs: all(&data.inputs)?,
         outputs,
         n_train: None,
         split: None,
-        triangles: data.triangles.clone().filter(|_| same_points),
+        triangles: data.triangles.clone(),
         meta: data.meta.clone(),
+    };
+    let same_points = thinned.mesh_points() == data.mesh_points();
+    Ok(Dataset {
+        triangles: data.triangles.clone().filter(|_| same_points),
+        ..thinned
     })
 }
 

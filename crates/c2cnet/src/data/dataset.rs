@@ -1,6 +1,6 @@
-//! Pairs of input and output functions, split into training and test samples.
+//! Pairs of input and output functions or vectors, split into training and test samples.
 
-use super::Field;
+use super::{Field, Points};
 use crate::storage::Fingerprint;
 use crate::{Error, Result};
 
@@ -15,7 +15,7 @@ pub struct Dataset {
     pub n_train: Option<usize>,
     /// More than two sets: a name for each sample. Excludes `n_train`.
     pub split: Option<Vec<String>>,
-    /// Triangles on the shared points of the first output, for plots and finite elements.
+    /// Triangles on the shared points of the first output that is a function, for plots and finite elements.
     pub triangles: Option<Vec<[usize; 3]>>,
     /// How the data was made.
     pub meta: serde_json::Value,
@@ -52,12 +52,18 @@ impl Dataset {
     pub fn check(&self) -> Result<()> {
         let Some((_, first)) = self.inputs.first() else {
             return Err(Error::Data(
-                "the data has no input: it needs `x` and `f`".into(),
+                "the data has no input: it needs functions `f` at points `x`, or parameters `p`"
+                    .into(),
             ));
         };
         let samples = first.samples();
         for (kind, fields) in [("input", &self.inputs), ("output", &self.outputs)] {
-            for (name, field) in fields {
+            for (i, (name, field)) in fields.iter().enumerate() {
+                if fields[..i].iter().any(|(other, _)| other == name) {
+                    return Err(Error::Data(format!(
+                        "two {kind} fields are called {name:?}; rename one of them"
+                    )));
+                }
                 if field.samples() != samples {
                     return Err(Error::shape(
                         format!("{kind} field {name:?}"),
@@ -112,6 +118,12 @@ impl Dataset {
     pub fn indices_of(&self, name: &str) -> Vec<usize> {
         let split = self.split.as_deref().unwrap_or_default();
         (0..split.len()).filter(|&k| split[k] == name).collect()
+    }
+
+    /// The points that `triangles` names: those of the first output that is a function, if shared.
+    pub fn mesh_points(&self) -> Option<&Points> {
+        let functions = self.outputs.iter().find(|(_, field)| !field.is_vector());
+        functions.and_then(|(_, field)| field.shared_points())
     }
 
     /// A digest of every number of the data, to tell which data a model was fitted to.

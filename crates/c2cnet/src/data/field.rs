@@ -1,14 +1,16 @@
-//! Samples of one function: values at points that all samples share, or at each sample's own.
+//! Samples of one function: values at points that all samples share, or at each sample's own. A vector
+//! without points (parameters, quantities) is a function on one single point.
 
 use super::{Bounds, Points};
 use crate::{Error, Result, linalg};
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 /// `N` samples of a function with one or several components.
 #[derive(Debug, Clone)]
 pub struct Field {
     components: usize,
     samples: usize,
+    vector: bool,
     observations: Observations,
 }
 
@@ -66,7 +68,42 @@ impl Field {
         Ok(Field {
             components: values.len(),
             samples,
+            vector: false,
             observations: Observations::Shared { points, values },
+        })
+    }
+
+    /// A vector in $\mathbb R^k$ for each sample, without points: $k$ x $N$ `values`, one column per sample.
+    /// It is kept as $k$ components at [`Points::origin`], so that all that works on functions works on it.
+    ///
+    /// # Errors
+    /// If there is no value or no sample, or a value is not finite.
+    pub fn vector(values: MatRef<'_, f64>) -> Result<Self> {
+        let (k, samples) = values.shape();
+        if k == 0 || samples == 0 {
+            return Err(Error::Data(format!(
+                "a vector needs values and samples; there are {k} values per sample, {samples} samples"
+            )));
+        }
+        for sample in 0..samples {
+            let column = values.col(sample);
+            if let Some(i) = column.iter().position(|v| !v.is_finite()) {
+                return Err(Error::NotFinite {
+                    what: "the data".into(),
+                    place: format!("sample {sample}, column {i}"),
+                    value: column[i],
+                });
+            }
+        }
+        let rows = (0..k).map(|i| values.subrows(i, 1).to_owned()).collect();
+        Ok(Field {
+            components: k,
+            samples,
+            vector: true,
+            observations: Observations::Shared {
+                points: Points::origin(),
+                values: rows,
+            },
         })
     }
 
@@ -102,6 +139,7 @@ impl Field {
         Ok(Field {
             components,
             samples: samples.len(),
+            vector: false,
             observations: Observations::PerSample(samples),
         })
     }
@@ -114,6 +152,41 @@ impl Field {
     /// The number of samples.
     pub fn samples(&self) -> usize {
         self.samples
+    }
+
+    /// Whether these are vectors without points, as [`Field::vector`] makes them.
+    pub fn is_vector(&self) -> bool {
+        self.vector
+    }
+
+    /// The vectors, $k$ x $N$, one column per sample; `None` for a function.
+    pub fn vectors(&self) -> Option<Mat<f64>> {
+        match &self.observations {
+            Observations::Shared { values, .. } if self.vector => {
+                Some(Mat::from_fn(self.components, self.samples, |i, k| {
+                    values[i][(0, k)]
+                }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Components that have the same value everywhere in every sample: as inputs they tell nothing.
+    pub fn constant_components(&self) -> Vec<usize> {
+        let is_constant = |c: &usize| {
+            let first = self.values_of(0)[c * self.points_of(0).len()];
+            (0..self.samples).all(|k| match &self.observations {
+                Observations::Shared { values, .. } => {
+                    values[*c].col(k).iter().all(|&v| v == first)
+                }
+                Observations::PerSample(samples) => {
+                    let n = samples[k].points.len();
+                    let values = &samples[k].values[c * n..(c + 1) * n];
+                    values.iter().all(|&v| v == first)
+                }
+            })
+        };
+        (0..self.components).filter(is_constant).collect()
     }
 
     /// Where and what was observed.
@@ -268,6 +341,7 @@ impl Field {
         Field {
             components: self.components,
             samples: indices.len(),
+            vector: self.vector,
             observations,
         }
     }
@@ -285,4 +359,50 @@ fn check_finite(values: &[f64], place: impl Fn(usize) -> String) -> Result<()> {
         place: place(i),
         value,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_is_a_field_on_one_point_and_stays_one() {
+        let values = Mat::from_fn(2, 3, |i, k| (10 * i + k) as f64 + 1.0);
+        let field = Field::vector(values.as_ref()).unwrap();
+        assert!(field.is_vector());
+        assert_eq!((field.components(), field.samples()), (2, 3));
+        assert_eq!(field.shared_points(), Some(&Points::origin()));
+        assert_eq!(field.values_of(1), [2.0, 12.0]);
+        assert!(field.vectors().unwrap() == values);
+        let some = field.select(&[2, 0]);
+        assert_eq!(some.vectors().unwrap().col_as_slice(0), [3.0, 13.0]);
+        let logs = field.logarithm().unwrap();
+        assert_eq!(logs.vectors().unwrap()[(1, 2)], 13f64.ln());
+        let function = Field::shared(Points::origin(), vec![Mat::zeros(1, 3)]).unwrap();
+        assert!(!function.is_vector() && function.vectors().is_none());
+    }
+
+    #[test]
+    fn vectors_that_cannot_be_are_named() {
+        let mut values = Mat::from_fn(2, 3, |i, k| (i + k) as f64);
+        values[(1, 2)] = f64::NAN;
+        let error = Field::vector(values.as_ref()).unwrap_err().to_string();
+        assert!(error.contains("NaN at sample 2, column 1"), "{error}");
+        let error = Field::vector(Mat::zeros(0, 3).as_ref()).unwrap_err();
+        assert!(error.to_string().contains("0 values per sample"), "{error}");
+    }
+
+    #[test]
+    fn constant_components_are_found_in_every_kind_of_field() {
+        let values = Mat::from_fn(3, 4, |i, k| if i == 1 { 7.0 } else { (i + k) as f64 });
+        let field = Field::vector(values.as_ref()).unwrap();
+        assert_eq!(field.constant_components(), [1]);
+        assert_eq!(field.select(&[2]).constant_components(), [0, 1, 2]);
+        let own = |n: usize, v: f64| Scattered {
+            points: Points::linspace(0.0, 1.0, n),
+            values: [vec![2.0; n], vec![v; n]].concat(),
+        };
+        let field = Field::per_sample(2, vec![own(2, 1.0), own(3, 1.5)]).unwrap();
+        assert_eq!(field.constant_components(), [0]);
+    }
 }

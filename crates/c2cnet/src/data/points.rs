@@ -44,6 +44,14 @@ impl Points {
         Points { dim: 1, coords }
     }
 
+    /// The point 0 in one dimension, where vectors without points are kept.
+    pub fn origin() -> Self {
+        Points {
+            dim: 1,
+            coords: vec![0.0],
+        }
+    }
+
     /// The tensor grid of `counts[k]` equally spaced points along axis `k`; the last axis varies fastest.
     ///
     /// # Panics

@@ -59,8 +59,8 @@ impl Symmetries {
     /// Fields transform as scalars: the image of $f$ is $f\circ g$.
     ///
     /// # Errors
-    /// If points are not shared, are not mapped onto each other, or a field has several components
-    /// (how components transform is not known here).
+    /// If points are not shared, are not mapped onto each other, or a field has several components or is a
+    /// vector without points (how those transform is not known here).
     pub fn augment(self, data: &Dataset) -> Result<Dataset> {
         if self == Symmetries::None {
             return Ok(data.clone());
@@ -94,6 +94,13 @@ impl Symmetries {
     pub fn images_of(self, field: &Field, elements: &[usize]) -> Result<Field> {
         if self == Symmetries::None {
             return Ok(field.clone());
+        }
+        if field.is_vector() {
+            return Err(Error::Data(
+                "symmetries say where points go, not how parameters or quantities change; fit with \
+                 symmetries = \"none\", or add the images of your samples yourself"
+                    .into(),
+            ));
         }
         let Observations::Shared { points, values } = field.observations() else {
             return Err(Error::Data(

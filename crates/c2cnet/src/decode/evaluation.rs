@@ -1,9 +1,10 @@
 //! Errors of predicted coordinates against fields, at the fields' own points.
 
-use super::FieldDecoder;
+use super::{FieldDecoder, VectorDecoder};
 use crate::data::{Field, Observations, Points};
 use crate::encode::stack_components;
 use crate::error::in_order;
+use crate::metrics::mean;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -23,10 +24,12 @@ pub struct Evaluation {
     /// Squared errors at points that were not fitted of the best approximation at those that
     /// were; known if the fitted points are among the field's.
     pub unseen_floor_squared: Option<Vec<f64>>,
-    /// $\|u\|^2$ of each sample.
+    /// $\|u\|^2$ of each sample; of a vector without points, which may pass through zero, its mean over all.
     pub norm_squared: Vec<f64>,
     /// How many values each sample has.
     pub counts: Vec<usize>,
+    /// The decoder and the truth, if the field is a vector without points.
+    vector: Option<(VectorDecoder, Mat<f64>)>,
 }
 
 #[derive(Debug)]
@@ -50,6 +53,9 @@ impl Evaluation {
                 format!("{} components", decoder.basis().components()),
                 format!("{}", field.components()),
             ));
+        }
+        if let Some(vector) = decoder.vector() {
+            return Self::of_vector(vector, field);
         }
         let bits = |p: &[f64]| p.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         let fitted: HashSet<Vec<u64>> = decoder
@@ -115,11 +121,60 @@ impl Evaluation {
             counts: (0..field.samples())
                 .map(|k| field.points_of(k).len() * field.components())
                 .collect(),
+            vector: None,
         })
+    }
+
+    fn of_vector(decoder: &VectorDecoder, field: &Field) -> Result<Self> {
+        let truth = field.vectors().ok_or_else(|| {
+            Error::Data("quantities are vectors without points; this output is a function".into())
+        })?;
+        let samples = field.samples();
+        let mean_square = mean(&field.norms_squared());
+        Ok(Evaluation {
+            groups: Vec::new(),
+            floor_squared: vec![0.0; samples],
+            unseen_floor_squared: None,
+            norm_squared: vec![mean_square; samples],
+            counts: vec![truth.nrows(); samples],
+            vector: Some((decoder.clone(), truth)),
+        })
+    }
+
+    /// Predicted minus true values of a vector without points; `None` for a function.
+    fn vector_errors(&self, predicted: MatRef<'_, f64>) -> Option<Mat<f64>> {
+        let (decoder, truth) = self.vector.as_ref()?;
+        let values = decoder
+            .decode(predicted)
+            .expect("a coordinate for each value");
+        Some(values - truth)
+    }
+
+    /// Of each entry of a vector without points, the root mean square error and the standard deviation of the
+    /// truth, which is the error of predicting its mean; empty for a function.
+    pub fn entry_errors(&self, predicted: MatRef<'_, f64>) -> Vec<(f64, f64)> {
+        let (Some(off), Some((_, truth))) = (self.vector_errors(predicted), &self.vector) else {
+            return Vec::new();
+        };
+        let samples = truth.ncols() as f64;
+        let mean_square = |i: usize, m: &Mat<f64>, centre: f64| {
+            let squares = m.row(i).iter().map(|v| (v - centre).powi(2));
+            squares.sum::<f64>() / samples
+        };
+        (0..truth.nrows())
+            .map(|i| {
+                let centre = truth.row(i).iter().sum::<f64>() / samples;
+                let deviation = mean_square(i, truth, centre).sqrt();
+                (mean_square(i, &off, 0.0).sqrt(), deviation)
+            })
+            .collect()
     }
 
     /// $\|u - \hat u\|^2$ of each sample, for predicted coordinates (one column per sample).
     pub fn errors_squared(&self, predicted: MatRef<'_, f64>) -> Vec<f64> {
+        if let Some(off) = self.vector_errors(predicted) {
+            return linalg::column_norms_squared(off.as_ref());
+        }
         let mut errors = self.floor_squared.clone();
         for group in &self.groups {
             let predicted = predicted.subcols(group.samples.start, group.samples.len());

@@ -1,10 +1,10 @@
 //! One output field: its basis and its orthonormal coordinates.
 
-use super::{Targets, choose_withheld};
+use super::{Targets, VectorDecoder, choose_withheld};
 use crate::basis::{Design, FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};
 use crate::encode::{
-    EncoderSpec, Regularisation, Spectrum, choose, encode_sample, stack_components,
+    EncoderSpec, Regularisation, Spectrum, VectorSpec, choose, encode_sample, stack_components,
 };
 use crate::error::in_order;
 use crate::metrics::mean_relative;
@@ -28,6 +28,8 @@ pub struct FieldDecoder {
     cuts: Vec<f64>,
     /// Where the field was fitted, if all samples share their points.
     fitted_points: Option<Points>,
+    /// Makes coordinates of a vector without points its values again.
+    vector: Option<VectorDecoder>,
 }
 
 restore_settled!(FieldDecoder);
@@ -70,6 +72,42 @@ impl FieldDecoder {
             Observations::PerSample(samples) => {
                 Self::fit_scattered(basis, samples, withhold, cuts, seed)
             }
+        }
+    }
+
+    /// Fixes how vectors without points are standardised on training samples and returns their targets.
+    ///
+    /// # Errors
+    /// If `field` is a function, or as [`VectorDecoder::fit`].
+    pub fn fit_vector(spec: &VectorSpec, field: &Field) -> Result<(Self, Targets)> {
+        let values = field.vectors().ok_or_else(|| {
+            Error::Data("quantities are vectors without points; this output is a function".into())
+        })?;
+        let vector = VectorDecoder::fit(spec, values.as_ref())?;
+        let targets = Targets {
+            coordinates: vector.encode(values.as_ref())?,
+            outside_squared: vec![0.0; field.samples()],
+            norm_squared: vec![vector.size_squared(values.as_ref()); field.samples()],
+            withheld_floor: None,
+        };
+        let basis = FieldBasis::of_vector(vector.values());
+        let decoder = FieldDecoder {
+            transforms: vec![Mat::identity(1, 1); basis.len()],
+            cuts: vec![0.0; basis.len()],
+            basis,
+            fitted_points: Some(Points::origin()),
+            vector: Some(vector),
+        };
+        Ok((decoder, targets))
+    }
+
+    /// Makes the coordinates of a vector, and `targets` with them, `weight` times as large.
+    pub(crate) fn weigh(&mut self, weight: f64, targets: &mut Targets) {
+        if let Some(vector) = &mut self.vector {
+            vector.weigh(weight);
+            targets.coordinates *= faer::Scale(weight);
+            let norms = targets.norm_squared.iter_mut();
+            norms.for_each(|n| *n *= weight * weight);
         }
     }
 
@@ -149,6 +187,7 @@ impl FieldDecoder {
                 transforms,
                 cuts: settled,
                 fitted_points: Some(points.select(&fitted)),
+                vector: None,
             },
             Targets::stack(targets),
         ))
@@ -240,6 +279,7 @@ impl FieldDecoder {
                 transforms,
                 cuts: settled,
                 fitted_points: None,
+                vector: None,
             },
             Targets::stack(targets),
         ))
@@ -258,6 +298,11 @@ impl FieldDecoder {
     /// Where the field was fitted, if all samples share their points.
     pub fn fitted_points(&self) -> Option<&Points> {
         self.fitted_points.as_ref()
+    }
+
+    /// How coordinates become a vector without points; `None` for a function.
+    pub fn vector(&self) -> Option<&VectorDecoder> {
+        self.vector.as_ref()
     }
 
     /// The relative cut of the singular values of each part, as given or as chosen.
@@ -285,6 +330,13 @@ impl FieldDecoder {
     /// # Errors
     /// If the dimension differs or a point lies outside the domain.
     pub fn decode(&self, coordinates: MatRef<'_, f64>, points: &Points) -> Result<Vec<Mat<f64>>> {
+        if let Some(vector) = &self.vector {
+            let values = vector.decode(coordinates)?;
+            let parts = self.basis.parts().iter().enumerate();
+            return parts
+                .map(|(i, part)| Ok(part.evaluate(points)?.mul(values.as_ref().subrows(i, 1))))
+                .collect();
+        }
         let coefficients = self.coefficients(coordinates);
         let n = points.len();
         let mut fields = Vec::new();
@@ -389,7 +441,13 @@ impl FieldDecoder {
     fn settle(&mut self) -> Result<()> {
         let parts = self.basis.parts();
         let fit = |(part, t): (&VectorBasis, &Mat<f64>)| part.len() == t.nrows();
-        match parts.len() == self.transforms.len() && parts.iter().zip(&self.transforms).all(fit) {
+        let vector = match &self.vector {
+            Some(vector) => self.basis.is_vector() && vector.is_complete(self.rank()),
+            None => !self.basis.is_vector(),
+        };
+        let fits =
+            parts.len() == self.transforms.len() && parts.iter().zip(&self.transforms).all(fit);
+        match vector && fits {
             true => Ok(()),
             false => Err(Error::Data(
                 "the model's output space disagrees with its basis".into(),

@@ -8,11 +8,13 @@
 mod evaluation;
 mod field_decoder;
 mod targets;
+mod vector;
 mod withhold;
 
 pub use evaluation::Evaluation;
 pub use field_decoder::FieldDecoder;
 pub use targets::Targets;
+pub use vector::VectorDecoder;
 pub use withhold::choose_withheld;
 
 #[cfg(test)]

@@ -41,6 +41,15 @@ impl Targets {
         mean_relative(&self.outside_squared, &self.norm_squared)
     }
 
+    /// The variance of the coordinates over the samples, summed.
+    pub(crate) fn variance(&self) -> f64 {
+        let coordinates = self.coordinates.as_ref();
+        let mean = linalg::column_mean(coordinates);
+        let squares: f64 = linalg::column_norms_squared(coordinates).iter().sum();
+        let mean_square: f64 = mean.iter().map(|m| m * m).sum();
+        squares / coordinates.ncols() as f64 - mean_square
+    }
+
     /// The targets of several fields as one.
     pub fn stack(parts: Vec<Targets>) -> Targets {
         let rows = parts.iter().map(|p| p.coordinates.nrows()).sum();

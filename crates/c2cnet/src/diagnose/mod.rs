@@ -13,7 +13,7 @@ use crate::operator::C2CNet;
 use crate::settings::FitConfig;
 use crate::{Error, Result};
 
-/// For each input what its encoder loses and amplifies against the strength of regularisation.
+/// For each input that is a function, what its encoder loses and amplifies against the strength of regularisation.
 ///
 /// # Errors
 /// If the data does not fit the model.
@@ -24,7 +24,9 @@ pub fn sweeps(
     observer: &dyn Observer,
 ) -> Result<Vec<Sweep>> {
     let mut sweeps = Vec::new();
-    for (name, encoder) in model.inputs() {
+    // Parameters are encoded as they are.
+    let functions = model.inputs().iter().filter(|(_, e)| e.vector().is_none());
+    for (name, encoder) in functions {
         observer.event(&Event::Begin(&Step::DiagnoseEncoder));
         let field = named(&data.inputs, name, "input")?;
         let spec = config.input_named(name).encoder.unwrap_or_default();
@@ -33,7 +35,7 @@ pub fn sweeps(
     Ok(sweeps)
 }
 
-/// For each output the smallest errors that bases of several families and sizes allow.
+/// For each output that is a function, the smallest errors that bases of several families and sizes allow.
 ///
 /// # Errors
 /// If the data does not fit the model, or the observer asks to stop.
@@ -54,6 +56,7 @@ pub fn floors(
     model
         .outputs()
         .iter()
+        .filter(|(_, decoder)| decoder.vector().is_none())
         .map(|(name, decoder)| {
             let field = named(&data.outputs, name, "output")?;
             floor::compare(name, field, decoder, &context, config)

@@ -3,6 +3,7 @@
 use super::frame::Frame;
 use super::prior::Prior;
 use super::{Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, Spectrum, choose};
+use super::{VectorEncoder, VectorSpec};
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};
 use crate::error::in_order;
@@ -56,6 +57,8 @@ pub struct FieldEncoder {
     /// Where coefficients are standardised.
     standard: Option<Standard>,
     frame: Frame,
+    /// Takes the place of least squares for a vector without points.
+    vector: Option<VectorEncoder>,
     /// The factorisation at the points encoded last: most predictions use the same sensors.
     #[serde(skip)]
     cache: Mutex<Option<Factored>>,
@@ -135,6 +138,7 @@ impl FieldEncoder {
             prior,
             transform,
             standard: None,
+            vector: None,
             cache: Mutex::new(cache),
         };
         let mut coefficients = encoder.encode_transformed(&field)?;
@@ -148,11 +152,48 @@ impl FieldEncoder {
         Ok((encoder, coefficients))
     }
 
+    /// Fits the encoder of vectors without points to training samples and encodes them. Coefficients are always
+    /// standardised, whatever `transform` says of that.
+    ///
+    /// # Errors
+    /// If `field` is a function, as [`VectorEncoder::fit`], or if the log of a value that is not positive is
+    /// needed.
+    pub fn fit_vector(
+        spec: &VectorSpec,
+        transform: Transform,
+        field: &Field,
+    ) -> Result<(Self, Mat<f64>)> {
+        let transform = match transform.takes_log() {
+            true => Transform::Log,
+            false => Transform::None,
+        };
+        let values = vectors_of(&*transformed(field, transform)?)?;
+        let vector = VectorEncoder::fit(spec, values.as_ref())?;
+        let coefficients = vector.encode(values.as_ref())?;
+        let basis = FieldBasis::of_vector(vector.coefficients());
+        let encoder = FieldEncoder {
+            frame: Frame::none(&basis),
+            regularisations: vec![Regularisation::Ridge { lambda: 0.0 }; basis.len()],
+            basis,
+            prior: None,
+            transform,
+            standard: None,
+            vector: Some(vector),
+            cache: Mutex::default(),
+        };
+        Ok((encoder, coefficients))
+    }
+
     /// The coefficients of `field`, one column per sample.
     ///
     /// # Errors
-    /// If the number of components or dimensions differs, or a point lies outside the domain.
+    /// If the number of components or dimensions differs, or a point lies outside the domain; if an entry of a
+    /// vector does not fit its kind.
     pub fn encode(&self, field: &Field) -> Result<Mat<f64>> {
+        if let Some(vector) = &self.vector {
+            let field = transformed(field, self.transform)?;
+            return vector.encode(vectors_of(&field)?.as_ref());
+        }
         let mut coefficients = self.encode_transformed(&*transformed(field, self.transform)?)?;
         self.standardise(&mut coefficients);
         Ok(self.frame.apply(&self.basis, coefficients))
@@ -163,8 +204,22 @@ impl FieldEncoder {
         &self.basis
     }
 
+    /// How a vector without points becomes coefficients; `None` for a function.
+    pub fn vector(&self) -> Option<&VectorEncoder> {
+        self.vector.as_ref()
+    }
+
+    /// How many components the field has; of a vector, how many values.
+    pub fn components(&self) -> usize {
+        let values = self.vector.as_ref().map(VectorEncoder::values);
+        values.unwrap_or_else(|| self.basis.components())
+    }
+
     /// How observations become coefficients, in a few words.
     pub fn describe(&self) -> String {
+        if let Some(vector) = &self.vector {
+            return vector.describe();
+        }
         match &self.prior {
             Some(prior) => format!("learned prior, noise {:.1e}", prior.noise()),
             None => {
@@ -293,7 +348,11 @@ impl FieldEncoder {
         };
         let settled =
             self.prior.is_some() || self.regularisations.len() == self.basis.parts().len();
-        if !settled || !standard {
+        let vector = match &self.vector {
+            Some(vector) => self.basis.is_vector() && vector.is_complete(size),
+            None => !self.basis.is_vector(),
+        };
+        if !settled || !standard || !vector {
             return Err(Error::Data("the model's encoder is incomplete".into()));
         }
         if let Some(prior) = &self.prior {
@@ -464,6 +523,12 @@ impl Stacked<'_> {
             Stacked::Owned(m) => m.as_ref(),
         }
     }
+}
+
+fn vectors_of(field: &Field) -> Result<Mat<f64>> {
+    field.vectors().ok_or_else(|| {
+        Error::Data("parameters are vectors without points; this input is a function".into())
+    })
 }
 
 fn transformed(field: &Field, transform: Transform) -> Result<std::borrow::Cow<'_, Field>> {

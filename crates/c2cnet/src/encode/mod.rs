@@ -16,6 +16,7 @@ mod input_space;
 mod prior;
 mod scattered;
 mod spectrum;
+mod vector;
 
 pub use choice::{Choice, EncoderSpec, Method, choose};
 pub use diagnostics::{BiasSplit, EncodingDiagnostics};
@@ -23,6 +24,8 @@ pub(crate) use input_space::stack_components;
 pub use input_space::{FieldEncoder, Transform};
 pub use scattered::{SampleEncoder, encode_sample};
 pub use spectrum::Spectrum;
+pub use vector::{Kind, VectorEncoder, VectorSpec};
+pub(crate) use vector::{Standard, check_width, logarithm};
 
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};

@@ -22,8 +22,9 @@ use crate::decode::{FieldDecoder, Targets};
 use crate::encode::{FieldEncoder, Transform};
 use crate::map::mlp::TrainingReport;
 use crate::map::{CoefficientMap, KernelReport, LinearMap, Mirrors, Split};
+use crate::metrics::mean;
 use crate::observe::{Event, Observer, Step};
-use crate::operator::{C2CNet, EvaluationReport, evaluate_maps, stack};
+use crate::operator::{C2CNet, EvaluationReport, evaluate_maps, stack, vector_label};
 use crate::plan::{InputPlan, OutputPlan, Plan, Protocol};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
 use crate::{Result, linalg};
@@ -256,18 +257,41 @@ pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> 
     let mut decoders = Vec::new();
     let mut parts = Vec::new();
     for (plan, (name, field)) in plans.iter().zip(fields) {
-        let triangles = triangles_on(context.train, field);
-        let learn_from = context.learn_from();
-        let basis = FieldSpace::of_output(plan).build(field, triangles, &learn_from)?;
-        let (decoder, targets) =
-            FieldDecoder::fit(basis, field, protocol.withhold, &plan.cuts, protocol.seed)?;
+        let (decoder, targets) = if field.is_vector() {
+            FieldDecoder::fit_vector(&plan.vector(), field)
+                .map_err(|e| e.within(&vector_label("output", name)))?
+        } else {
+            let triangles = triangles_on(context.train, field);
+            let learn_from = context.learn_from();
+            let basis = FieldSpace::of_output(plan).build(field, triangles, &learn_from)?;
+            FieldDecoder::fit(basis, field, protocol.withhold, &plan.cuts, protocol.seed)?
+        };
         decoders.push((name.clone(), decoder));
         parts.push(targets);
     }
+    balance(&mut decoders, &mut parts);
     Ok(Outputs {
         decoders,
         targets: Targets::stack(parts),
     })
+}
+
+/// Makes the targets of each vector vary as much as those of the functions beside it do on average: units and
+/// the number of points then do not decide which of them a map serves.
+fn balance(decoders: &mut [(String, FieldDecoder)], parts: &mut [Targets]) {
+    let functions = decoders.iter().zip(parts.iter());
+    let functions = functions.filter(|((_, decoder), _)| decoder.vector().is_none());
+    let variances: Vec<f64> = functions.map(|(_, targets)| targets.variance()).collect();
+    if variances.is_empty() {
+        return;
+    }
+    let wanted = mean(&variances);
+    for ((_, decoder), targets) in decoders.iter_mut().zip(parts) {
+        let weight = (wanted / targets.variance()).sqrt();
+        if weight.is_finite() && weight > 0.0 {
+            decoder.weigh(weight, targets);
+        }
+    }
 }
 
 /// Outputs of all images of the training samples: maps learn from all of them, while bases are chosen and
@@ -311,15 +335,19 @@ pub(crate) fn encode_samples(
     let mut encoders = Vec::new();
     let mut parts = Vec::new();
     for (plan, (name, field)) in plans.iter().zip(&context.train.inputs) {
-        let triangles = triangles_on(context.train, field);
-        // Inputs are known at all of their points.
-        let learn_from = LearnFrom {
-            samples: context.learn_from().samples,
-            ..LearnFrom::default()
+        let (encoder, coefficients) = if field.is_vector() {
+            FieldEncoder::fit_vector(&plan.vector(), plan.transform, field)
+                .map_err(|e| e.within(&vector_label("input", name)))?
+        } else {
+            let triangles = triangles_on(context.train, field);
+            // Inputs are known at all of their points.
+            let learn_from = LearnFrom {
+                samples: context.learn_from().samples,
+                ..LearnFrom::default()
+            };
+            let basis = FieldSpace::of_input(plan).build(field, triangles, &learn_from)?;
+            FieldEncoder::fit_unless(basis, &plan.encoder, plan.transform, field, raw, cancelled)?
         };
-        let basis = FieldSpace::of_input(plan).build(field, triangles, &learn_from)?;
-        let (encoder, coefficients) =
-            FieldEncoder::fit_unless(basis, &plan.encoder, plan.transform, field, raw, cancelled)?;
         encoders.push((name.clone(), encoder));
         parts.push(coefficients);
     }

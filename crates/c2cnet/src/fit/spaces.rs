@@ -124,9 +124,8 @@ impl LearnFrom<'_> {
     }
 }
 
-/// The data's triangles, if `field` lives on the points that they name: those of the first output.
+/// The data's triangles, if `field` lives on the points that they name.
 pub(super) fn triangles_on<'a>(data: &'a Dataset, field: &Field) -> Option<&'a [[usize; 3]]> {
     let points = field.shared_points()?;
-    let named = data.outputs.first()?.1.shared_points()?;
-    (points == named).then_some(data.triangles.as_deref()?)
+    (points == data.mesh_points()?).then_some(data.triangles.as_deref()?)
 }

@@ -164,6 +164,9 @@ fn field_at_points(
     let ([(_, decoder)], [(_, field)]) = (decoders, fields) else {
         return Err(refuse("alone"));
     };
+    if field.is_vector() {
+        return Err(refuse("that is a function"));
+    }
     let Observations::Shared { values, .. } = field.observations() else {
         return Err(refuse("at points that all samples share"));
     };

@@ -4,5 +4,5 @@ mod model;
 mod report;
 
 pub use model::C2CNet;
-pub(crate) use model::{evaluate_maps, stack};
-pub use report::EvaluationReport;
+pub(crate) use model::{evaluate_maps, stack, vector_label};
+pub use report::{EvaluationReport, QuantityError};

@@ -1,9 +1,9 @@
 //! A fitted operator.
 
-use super::EvaluationReport;
+use super::{EvaluationReport, QuantityError};
 use crate::data::{Dataset, Field, Points};
-use crate::decode::{Evaluation, FieldDecoder};
-use crate::encode::FieldEncoder;
+use crate::decode::{Evaluation, FieldDecoder, VectorDecoder};
+use crate::encode::{FieldEncoder, VectorEncoder};
 use crate::map::{CoefficientMap, LinearMap};
 use crate::metrics::{Errors, mean_relative};
 use crate::storage::Archive;
@@ -281,7 +281,16 @@ fn encode_fields(
 ) -> Result<Mat<f64>> {
     let parts = encoders
         .iter()
-        .map(|(name, encoder)| encoder.encode(field_named(fields, name, "input")?))
+        .map(|(name, encoder)| {
+            let field = field_named(fields, name, "input")?;
+            let values = encoder.vector().map(VectorEncoder::values);
+            check_kind("input", name, values, field)?;
+            let encoded = encoder.encode(field);
+            match encoder.vector() {
+                Some(_) => encoded.map_err(|e| e.within(&vector_label("input", name))),
+                None => encoded,
+            }
+        })
         .collect::<Result<Vec<_>>>()?;
     for ((name, _), part) in encoders.iter().zip(&parts) {
         if part.ncols() != parts[0].ncols() {
@@ -293,6 +302,36 @@ fn encode_fields(
         }
     }
     Ok(stack(&parts))
+}
+
+/// What messages call a vector: `p` or `q`, unless it has a name.
+pub(crate) fn vector_label(kind: &str, name: &str) -> String {
+    let key = if kind == "input" { "p" } else { "q" };
+    format!("{kind} {}", if name.is_empty() { key } else { name })
+}
+
+/// A vector where the model was fitted to one, of the same width, and a function where to a function.
+/// `fitted` is the width; none for a function.
+fn check_kind(kind: &str, name: &str, fitted: Option<usize>, field: &Field) -> Result<()> {
+    let label = match fitted {
+        Some(_) => vector_label(kind, name),
+        None => format!("{kind} {name}").trim_end().to_string(),
+    };
+    let found = field.components();
+    match (fitted, field.is_vector()) {
+        (Some(fitted), true) if fitted != found => Err(Error::Data(format!(
+            "{label}: {found} values per sample, the model was fitted to {fitted}"
+        ))),
+        (Some(fitted), false) => Err(Error::Data(format!(
+            "{label}: a function, the model was fitted to {fitted} values per sample; give them \
+             without points"
+        ))),
+        (None, true) => Err(Error::Data(format!(
+            "{label}: {found} values per sample without points, the model was fitted to a function; \
+             give its points"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Matrices below each other.
@@ -348,6 +387,7 @@ pub(crate) fn evaluate_maps(
     let (mut unseen_errors, mut unseen_floors, mut unseen_norms) = (zero(), zero(), zero());
     let mut counts = vec![0; samples];
     let (mut any_unseen, mut unseen_floor_known) = (false, true);
+    let mut quantities = Vec::new();
     let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(t, f)| *t += f);
     let mut start = 0;
     for (name, decoder) in decoders {
@@ -359,10 +399,22 @@ pub(crate) fn evaluate_maps(
                 format!("{}", field.samples()),
             ));
         }
+        let values = decoder.vector().map(VectorDecoder::values);
+        check_kind("output", name, values, field)?;
         let evaluation = Evaluation::new(decoder, field)?;
         let rows = |m: &Mat<f64>| m.as_ref().subrows(start, decoder.rank()).to_owned();
         let part = rows(&predicted);
         add(&mut errors, &evaluation.errors_squared(part.as_ref()));
+        let entries = evaluation
+            .entry_errors(part.as_ref())
+            .into_iter()
+            .enumerate();
+        quantities.extend(entries.map(|(column, (rmse, deviation))| QuantityError {
+            output: name.clone(),
+            column,
+            rmse,
+            deviation,
+        }));
         add(
             &mut linear_errors,
             &evaluation.errors_squared(rows(&linear_predicted).as_ref()),
@@ -404,6 +456,7 @@ pub(crate) fn evaluate_maps(
             .then(|| mean_relative(&unseen_floors, &unseen_norms)),
         rms: (norms.iter().sum::<f64>() / values as f64).sqrt(),
         n_samples: samples,
+        quantities,
         relative: all.relative,
     })
 }

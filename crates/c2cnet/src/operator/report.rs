@@ -28,6 +28,22 @@ pub struct EvaluationReport {
     pub rms: f64,
     /// How many samples.
     pub n_samples: usize,
+    /// Errors of quantities, output after output; empty if all outputs are functions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantities: Vec<QuantityError>,
     /// The relative error of each sample.
     pub relative: Vec<f64>,
+}
+
+/// The error of one entry of a vector without points, in its own units.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QuantityError {
+    /// The output's name; a single one is called `""`.
+    pub output: String,
+    /// Which entry, counted from 0.
+    pub column: usize,
+    /// Root mean square error over the samples.
+    pub rmse: f64,
+    /// Standard deviation of the truth over the samples: the error of predicting its mean.
+    pub deviation: f64,
 }

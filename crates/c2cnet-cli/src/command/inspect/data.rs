@@ -1,7 +1,7 @@
 //! What is in a data file.
 
 use super::entries;
-use c2cnet::data::{Dataset, Field};
+use c2cnet::data::{Bounds, Dataset, Field, npz};
 use c2cnet_experiments::terminal::{Table, bounds, counted, number};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,19 +25,24 @@ pub fn describe(data: &Dataset) -> (String, Value) {
         "rms",
     ]);
     let mut fields = Vec::new();
-    for (kind, letter, list) in [("input", "f", &data.inputs), ("output", "u", &data.outputs)] {
-        for (name, field) in list {
-            let label = if name.is_empty() {
-                format!("{kind} {letter}")
-            } else {
-                format!("{kind} {letter}.{name}")
-            };
+    let mut still = Vec::new();
+    let (input_keys, output_keys) = npz::value_keys(data);
+    for (kind, list, keys) in [
+        ("input", &data.inputs, input_keys),
+        ("output", &data.outputs, output_keys),
+    ] {
+        for ((name, field), key) in list.iter().zip(keys) {
+            let label = format!("{kind} {key}");
             fields.push(describe_field(&mut table, kind, name, &label, field));
+            still.extend(constant_columns(&label, field));
         }
     }
     text += &format!("\n\n{table}");
+    if !still.is_empty() {
+        text += &format!("\n\n{}", still.join("\n"));
+    }
     if data.outputs.is_empty() {
-        text += "\n\nno outputs u: the file serves for prediction, not for a fit";
+        text += "\n\nno outputs u or q: the file serves for prediction, not for a fit";
     }
     if let Some(triangles) = &data.triangles {
         text += &format!(
@@ -59,6 +64,22 @@ pub fn describe(data: &Dataset) -> (String, Value) {
         "fingerprint": data.fingerprint(),
     });
     (text, object)
+}
+
+/// A warning for each entry of a vector that is the same in all samples.
+fn constant_columns(label: &str, field: &Field) -> Vec<String> {
+    if !field.is_vector() {
+        return Vec::new();
+    }
+    let warning = |c: usize| {
+        let value = number(field.values_of(0)[c]);
+        format!("{label}: column {c} is {value} in every sample, so nothing can be learned from it")
+    };
+    field
+        .constant_components()
+        .into_iter()
+        .map(warning)
+        .collect()
 }
 
 /// The sets of the split and how many samples each has.
@@ -86,11 +107,14 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
     );
     let shared = field.shared_points().is_some();
     let points = match (shared, least == most) {
+        _ if field.is_vector() => "none".to_string(),
         (true, _) => format!("{most} shared"),
         (false, true) => format!("{most} a sample"),
         (false, false) => format!("{least} to {most} a sample"),
     };
-    let domain = field.bounding_box();
+    // The point where a vector is kept is nobody's business.
+    let domain = (!field.is_vector()).then(|| field.bounding_box());
+    let dim = domain.as_ref().map(Bounds::dim);
     let ranges: Vec<Range> = (0..field.components())
         .map(|c| Range::of(field, c))
         .collect();
@@ -99,8 +123,8 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
         table.row([
             first(label.to_string()),
             first(points.clone()),
-            first(field.dim().to_string()),
-            first(bounds(&domain)),
+            first(dim.map_or_else(String::new, |d| d.to_string())),
+            first(domain.as_ref().map_or_else(String::new, bounds)),
             c.to_string(),
             number(range.min),
             number(range.max),
@@ -111,8 +135,9 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
     json!({
         "kind": kind,
         "name": name,
-        "points": { "least": least, "most": most, "shared": shared },
-        "dim": field.dim(),
+        "vector": field.is_vector(),
+        "points": dim.map(|_| json!({ "least": least, "most": most, "shared": shared })),
+        "dim": dim,
         "domain": domain,
         "components": ranges.iter().map(Range::object).collect::<Vec<_>>(),
     })

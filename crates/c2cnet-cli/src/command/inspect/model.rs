@@ -90,18 +90,24 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
 /// Rows and objects of the inputs.
 fn describe_inputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
     for (name, encoder) in model.inputs() {
-        table.row([label("input", name), encoder.basis().describe()]);
-        table.row(["  domain".to_string(), domain(encoder.basis())]);
-        table.row(["  encoder".to_string(), encoder.describe()]);
+        let vector = encoder.vector().is_some();
+        if vector {
+            table.row([label("input", name), encoder.describe()]);
+        } else {
+            table.row([label("input", name), encoder.basis().describe()]);
+            table.row(["  domain".to_string(), domain(encoder.basis())]);
+            table.row(["  encoder".to_string(), encoder.describe()]);
+        }
         let transform = serde_json::to_value(encoder.transform()).unwrap_or_default();
         table.row(["  transform", transform.as_str().unwrap_or_default()]);
         push(
             objects,
             json!({
                 "name": name,
+                "vector": vector,
                 "basis": encoder.basis().describe(),
                 "functions": encoder.basis().len(),
-                "components": encoder.basis().components(),
+                "components": encoder.components(),
                 "encoder": encoder.describe(),
                 "regularisations": encoder.regularisations(),
                 "transform": transform,
@@ -113,22 +119,29 @@ fn describe_inputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
 /// Rows and objects of the outputs.
 fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
     for (name, decoder) in model.outputs() {
-        table.row([label("output", name), decoder.basis().describe()]);
-        table.row(["  domain".to_string(), domain(decoder.basis())]);
         let points = decoder.fitted_points().map(|p| p.len());
-        table.row([
-            "  rank".to_string(),
-            format!(
-                "{} of {} coordinates kept, fitted at {}",
-                decoder.rank(),
-                decoder.basis().len(),
-                points.map_or("each sample's own points".into(), |n| counted(n, "point"))
-            ),
-        ]);
+        let points = points.filter(|_| decoder.vector().is_none());
+        match decoder.vector() {
+            Some(vector) => table.row([label("output", name), vector.describe()]),
+            None => {
+                table.row([label("output", name), decoder.basis().describe()]);
+                table.row(["  domain".to_string(), domain(decoder.basis())]);
+                table.row([
+                    "  rank".to_string(),
+                    format!(
+                        "{} of {} coordinates kept, fitted at {}",
+                        decoder.rank(),
+                        decoder.basis().len(),
+                        points.map_or("each sample's own points".into(), |n| counted(n, "point"))
+                    ),
+                ]);
+            }
+        }
         push(
             objects,
             json!({
                 "name": name,
+                "vector": decoder.vector().is_some(),
                 "basis": decoder.basis().describe(),
                 "functions": decoder.basis().len(),
                 "components": decoder.basis().components(),

@@ -1,7 +1,7 @@
 //! [`Dataset::read_npz`].
 
 use super::array::{Values, shown};
-use super::{NpzFile, join_key, split_key};
+use super::{INPUTS, NpzFile, OUTPUTS, Side, join_key, split_key};
 use crate::data::{Dataset, Field, Points, Scattered};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Keys that may be followed by a field's name.
-const FIELD_KEYS: [&str; 6] = ["x", "f", "y", "u", "x_count", "y_count"];
+const FIELD_KEYS: [&str; 8] = ["x", "f", "y", "u", "x_count", "y_count", "p", "q"];
 /// Keys that belong to the whole file.
 const FILE_KEYS: [&str; 4] = ["n_train", "split", "triangles", "meta"];
 
@@ -23,17 +23,17 @@ impl Dataset {
     pub fn read_npz(path: &Path) -> Result<Dataset> {
         let mut npz = NpzFile::open(path)?;
         check_keys(&npz)?;
-        let inputs = read_fields(&mut npz, "x", "f")?;
+        let inputs = read_fields(&mut npz, INPUTS)?;
         if inputs.is_empty() {
             return Err(Error::format(
                 path,
                 format!(
-                    "has no input values `f`; its keys are {}",
+                    "has no input values `f` and no parameters `p`; its keys are {}",
                     npz.keys.join(", ")
                 ),
             ));
         }
-        let outputs = read_fields(&mut npz, "y", "u")?;
+        let outputs = read_fields(&mut npz, OUTPUTS)?;
         check_samples(&npz, &inputs, &outputs)?;
         let samples = inputs[0].1.samples();
         let mut meta = read_meta(&mut npz)?;
@@ -73,7 +73,8 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
         let (stem, name) = split_key(key);
         // Output points without output values say where to predict.
         let values = if stem.starts_with('x') { "f" } else { "u" };
-        let may_miss = values == "u" && !npz.keys.iter().any(|k| split_key(k).0 == "u");
+        let outputs = [OUTPUTS.values, OUTPUTS.vectors];
+        let may_miss = values == "u" && !npz.keys.iter().any(|k| outputs.contains(&split_key(k).0));
         if matches!(stem, "x" | "y" | "x_count" | "y_count") && !may_miss {
             let used = npz.keys.iter().any(|k| {
                 let (other, of) = split_key(k);
@@ -89,25 +90,56 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
     Ok(())
 }
 
-fn read_fields(npz: &mut NpzFile, points: &str, values: &str) -> Result<Vec<(String, Field)>> {
-    let names: Vec<String> = npz
-        .keys
-        .iter()
-        .map(|key| split_key(key))
-        .filter(|(stem, _)| *stem == values)
-        .map(|(_, name)| name.to_string())
-        .collect();
-    names
-        .into_iter()
-        .map(|name| {
-            let field = read_field(npz, points, values, &name)?;
-            Ok((name, field))
-        })
-        .collect()
+fn read_fields(npz: &mut NpzFile, side: Side) -> Result<Vec<(String, Field)>> {
+    let unnamed_function = npz.has(side.values);
+    let mut fields: Vec<(String, Field)> = Vec::new();
+    let mut keys: Vec<String> = Vec::new();
+    for key in npz.keys.clone() {
+        let (stem, key_name) = split_key(&key);
+        let (name, field) = if stem == side.values {
+            (key_name, read_field(npz, side, key_name)?)
+        } else if stem == side.vectors {
+            let name = side.vector_name(key_name, unnamed_function);
+            (name, read_vectors(npz, side, &key)?)
+        } else {
+            continue;
+        };
+        if let Some(i) = fields.iter().position(|(n, _)| n == name) {
+            let other = &keys[i];
+            return Err(npz.bad(
+                &key,
+                format!("and `{other}` would both be called {name:?}; rename one of them"),
+            ));
+        }
+        fields.push((name.to_string(), field));
+        keys.push(key);
+    }
+    Ok(fields)
 }
 
-fn read_field(npz: &mut NpzFile, points: &str, values: &str, name: &str) -> Result<Field> {
-    let values_key = join_key(values, name);
+fn read_vectors(npz: &mut NpzFile, side: Side, key: &str) -> Result<Field> {
+    let (shape, data) = npz.floats(key)?;
+    let (samples, k) = match shape[..] {
+        [samples] => (samples, 1),
+        [samples, k] => (samples, k),
+        _ => {
+            return Err(npz.bad_shape(
+                key,
+                format!(
+                    "(samples, values), a vector per sample; a function needs points `{}` and values `{}`",
+                    side.points, side.values
+                ),
+                &shape,
+            ));
+        }
+    };
+    Field::vector(MatRef::from_column_major_slice(&data, k, samples))
+        .map_err(|e| npz.locate(key, e))
+}
+
+fn read_field(npz: &mut NpzFile, side: Side, name: &str) -> Result<Field> {
+    let points = side.points;
+    let values_key = join_key(side.values, name);
     let own_points = join_key(points, name);
     let points_key = if npz.has(&own_points) {
         own_points
@@ -117,7 +149,10 @@ fn read_field(npz: &mut NpzFile, points: &str, values: &str, name: &str) -> Resu
     if !npz.has(&points_key) {
         return Err(npz.bad(
             &values_key,
-            format!("needs its points `{points_key}`, which the file lacks"),
+            format!(
+                "needs its points `{points_key}`, which the file lacks; a vector without points is called `{}`",
+                join_key(side.vectors, name)
+            ),
         ));
     }
     let (shape, data) = npz.floats(&values_key)?;
@@ -256,14 +291,14 @@ fn check_samples(
     inputs: &[(String, Field)],
     outputs: &[(String, Field)],
 ) -> Result<()> {
-    let (first, field) = &inputs[0];
-    let first = join_key("f", first);
+    let (name, field) = &inputs[0];
+    let first = INPUTS.key_of(inputs, name, field);
     let samples = field.samples();
-    for (stem, fields) in [("f", inputs), ("u", outputs)] {
+    for (side, fields) in [(INPUTS, inputs), (OUTPUTS, outputs)] {
         for (name, field) in fields {
             if field.samples() != samples {
                 return Err(npz.bad(
-                    &join_key(stem, name),
+                    &side.key_of(fields, name, field),
                     format!(
                         "has {} samples and `{first}` has {samples}; both need the same number",
                         field.samples()
@@ -359,7 +394,7 @@ fn read_triangles(
     if shape.len() != 2 || shape[1] != 3 {
         return Err(npz.bad_shape("triangles", "(triangles, 3)", &shape));
     }
-    let points = match outputs.first() {
+    let points = match outputs.iter().find(|(_, field)| !field.is_vector()) {
         Some((name, field)) => match field.shared_points() {
             Some(points) => points.len(),
             None => {

@@ -1,8 +1,9 @@
 //! [`Dataset::write_npz`].
 
-use super::{NpzWriter, join_key, write_npz};
+use super::{INPUTS, NpzWriter, OUTPUTS, join_key, write_npz};
 use crate::data::{Dataset, Field, Observations, Scattered};
 use crate::{Error, Result};
+use faer::MatRef;
 use serde_json::{Value, json};
 use std::io::{self, Seek, Write};
 use std::path::Path;
@@ -21,9 +22,13 @@ impl Dataset {
         self.check()?;
         let (split, meta) = self.coded_split()?;
         write_npz(path, |npz| {
-            for (points, values, fields) in [("x", "f", &self.inputs), ("y", "u", &self.outputs)] {
+            for (side, fields) in [(INPUTS, &self.inputs), (OUTPUTS, &self.outputs)] {
                 for (name, field) in fields {
-                    put_field(npz, points, values, name, field)?;
+                    let values_key = side.key_of(fields, name, field);
+                    match field.vectors() {
+                        Some(vectors) => put_vectors(npz, &values_key, vectors.as_ref())?,
+                        None => put_field(npz, side.points, &values_key, name, field)?,
+                    }
                 }
             }
             if let Some(n) = self.n_train {
@@ -68,16 +73,25 @@ impl Dataset {
     }
 }
 
+fn put_vectors<W: Write + Seek>(
+    npz: &mut NpzWriter<W>,
+    key: &str,
+    vectors: MatRef<'_, f64>,
+) -> io::Result<()> {
+    let (k, samples) = vectors.shape();
+    let numbers = (0..samples).flat_map(|sample| vectors.col(sample).iter().copied());
+    npz.put_f64(key, &[samples, k], numbers)
+}
+
 fn put_field<W: Write + Seek>(
     npz: &mut NpzWriter<W>,
     points_stem: &str,
-    values_stem: &str,
+    values_key: &str,
     name: &str,
     field: &Field,
 ) -> io::Result<()> {
     let components = field.components();
     let points_key = join_key(points_stem, name);
-    let values_key = join_key(values_stem, name);
     let values_shape = |n| {
         let mut shape = vec![field.samples(), n];
         shape.extend((components > 1).then_some(components));
@@ -93,7 +107,7 @@ fn put_field<W: Write + Seek>(
             )?;
             let all = (0..field.samples())
                 .flat_map(|k| (0..n).flat_map(move |i| values.iter().map(move |v| v[(i, k)])));
-            npz.put_f64(&values_key, &values_shape(n), all)
+            npz.put_f64(values_key, &values_shape(n), all)
         }
         Observations::PerSample(samples) => {
             let longest = samples.iter().map(|s| s.points.len()).max().unwrap_or(0);
@@ -110,7 +124,7 @@ fn put_field<W: Write + Seek>(
                     (0..n).flat_map(move |i| (0..components).map(move |c| s.values[c * n + i]));
                 values.chain(std::iter::repeat_n(f64::NAN, padded(s) * components))
             });
-            npz.put_f64(&values_key, &values_shape(longest), values)?;
+            npz.put_f64(values_key, &values_shape(longest), values)?;
             if samples.iter().any(|s| padded(s) > 0) {
                 let counts = samples.iter().map(|s| s.points.len() as i64);
                 let key = join_key(&format!("{points_stem}_count"), name);

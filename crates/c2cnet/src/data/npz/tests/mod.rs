@@ -105,6 +105,7 @@ fn scattered(counts: &[usize], dim: usize, components: usize) -> Field {
 #[track_caller]
 fn assert_same_field(a: &Field, b: &Field) {
     assert_eq!((a.samples(), a.components()), (b.samples(), b.components()));
+    assert_eq!(a.is_vector(), b.is_vector());
     let shared = |f: &Field| matches!(f.observations(), Observations::Shared { .. });
     assert_eq!(shared(a), shared(b));
     for k in 0..a.samples() {
@@ -168,6 +169,49 @@ fn round_trip_of_ragged_and_named_fields_and_a_split() {
         meta: Value::Null,
     };
     assert_round_trip(&data);
+}
+
+#[test]
+fn round_trip_of_vectors_alone_beside_functions_and_by_name() {
+    let vector = |k: usize| Field::vector(ramp(k, 3, k as f64).as_ref()).unwrap();
+    let function = Field::shared(Points::linspace(0.0, 1.0, 4), vec![ramp(4, 3, 0.0)]).unwrap();
+    assert_round_trip(&Dataset::new(vector(2), function.clone()).unwrap());
+    assert_round_trip(&Dataset::new(function.clone(), vector(1)).unwrap());
+    assert_round_trip(&Dataset::new(vector(3), vector(2)).unwrap());
+    let mut data = Dataset::new(function.clone(), function.clone()).unwrap();
+    data.inputs.push(("p".into(), vector(2)));
+    data.inputs.push(("material".into(), vector(1)));
+    data.outputs.insert(0, ("q".into(), vector(2)));
+    data.triangles = Some(vec![[0, 1, 3]]);
+    assert_round_trip(&data);
+    assert_eq!(data.mesh_points(), function.shared_points());
+    // `p` and `q` are also names like others.
+    data.inputs = vec![("p".into(), vector(2)), ("q".into(), function.clone())];
+    data.outputs = vec![("p".into(), function), ("q".into(), vector(1))];
+    assert_round_trip(&data);
+}
+
+#[test]
+fn vectors_are_called_after_what_stands_beside_them() {
+    let names = |fields: &[(String, Field)]| -> Vec<(String, bool)> {
+        let one = |(name, field): &(String, Field)| (name.clone(), field.is_vector());
+        fields.iter().map(one).collect()
+    };
+    let data = read_bytes(&archive(&|npz| {
+        npz.put_f64("p", &[3, 2], (0..6).map(f64::from))?;
+        npz.put_i64("p.shape", &[3], [7, 8, 9])?;
+        npz.put_f64("q", &[3], [1.0, 2.0, 3.0])
+    }))
+    .unwrap();
+    let expected = [("".into(), true), ("shape".into(), true)];
+    assert_eq!(names(&data.inputs), expected);
+    assert_eq!(names(&data.outputs), expected[..1]);
+    assert_eq!(data.inputs[0].1.values_of(1), [2.0, 3.0]);
+    assert_eq!(data.inputs[1].1.values_of(2), [9.0]);
+    assert_eq!(data.outputs[0].1.components(), 1);
+    let data = read_with(&|npz| npz.put_f64("p", &[3, 1], [1.0, 2.0, 3.0])).unwrap();
+    let expected = [("".into(), false), ("p".into(), true)];
+    assert_eq!(names(&data.inputs), expected);
 }
 
 #[test]

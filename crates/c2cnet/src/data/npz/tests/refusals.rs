@@ -96,7 +96,7 @@ fn unknown_missing_and_unused_keys() {
     );
     assert_says(
         read_with(&|npz| npz.put_f64("u", &[3, 1], [0.0; 3])),
-        &["`u` needs its points `y`"],
+        &["`u` needs its points `y`", "without points is called `q`"],
     );
     assert_says(
         read_with(&|npz| npz.put_f64("x.a", &[1], [0.0])),
@@ -115,6 +115,61 @@ fn unknown_missing_and_unused_keys() {
     assert_says(
         read_bytes(&only_y),
         &["no input values `f`", "its keys are y"],
+    );
+}
+
+#[test]
+fn vectors_that_do_not_fit() {
+    assert_says(
+        read_with(&|npz| npz.put_f64("p", &[3, 2, 1], [0.0; 6])),
+        &[
+            "`p`",
+            "(3, 2, 1)",
+            "a vector per sample",
+            "a function needs points `x` and values `f`",
+        ],
+    );
+    assert_says(
+        read_with(&|npz| npz.put_f64("q", &[3, 2, 1], [0.0; 6])),
+        &["`q`", "points `y` and values `u`"],
+    );
+    assert_says(
+        read_with(&|npz| npz.put_f64("p.a", &[3, 2], [0.0, 0.0, 0.0, f64::NAN, 0.0, 0.0])),
+        &["`p.a`", "NaN at sample 1, column 1", "repair"],
+    );
+    assert_says(
+        read_with(&|npz| npz.put_f64("p", &[2, 3], [0.0; 6])),
+        &["`p` has 2 samples", "`f` has 3"],
+    );
+    assert_says(
+        read_with(&|npz| npz.put_f64("q", &[4], [0.0; 4])),
+        &["`q` has 4 samples", "`f` has 3"],
+    );
+    assert_says(
+        read_with(&|npz| npz.put_f64("p", &[3, 0], [])),
+        &["`p`", "(3, 0)", "empty"],
+    );
+    assert_says(
+        read_with(&|npz| {
+            npz.put_f64("p", &[3], [0.0; 3])?;
+            npz.put_f64("p.p", &[3], [0.0; 3])
+        }),
+        &["`p.p` and `p` would both be called \"p\"", "rename"],
+    );
+    assert_says(
+        read_with(&|npz| {
+            npz.put_f64("p.a", &[3], [0.0; 3])?;
+            npz.put_f64("f.a", &[3, 2], [0.0; 6])
+        }),
+        &["`f.a` and `p.a`", "\"a\"", "rename"],
+    );
+    // Points that no function uses are no points of a vector.
+    assert_says(
+        read_with(&|npz| {
+            npz.put_f64("q", &[3], [0.0; 3])?;
+            npz.put_f64("y", &[2], [0.0; 2])
+        }),
+        &["`y` is not used", "`u`"],
     );
 }
 
