@@ -128,7 +128,7 @@ pub enum MapPlan {
     /// A fully connected network.
     Mlp {
         /// Its settings.
-        spec: MlpSpec,
+        spec: Box<MlpSpec>,
         /// Which samples train it.
         train_on: TrainOn,
     },

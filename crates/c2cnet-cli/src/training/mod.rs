@@ -130,7 +130,7 @@ impl Training {
         }
         match self.checkpoints.read(mark) {
             Ok(Some(archive)) => {
-                let steps = &archive.document["cursor"]["steps_done"];
+                let steps = &archive.document["state"]["cursor"]["steps_done"];
                 self.progress
                     .note(format!("{name}: going on after {steps} steps"));
                 Some(archive)
@@ -194,7 +194,7 @@ impl Observer for Training {
         };
         let last = self.last(mark, &name, first);
         if let Some(archive) = &last {
-            let history = archive.document["cursor"]["history"].clone();
+            let history = archive.document["state"]["cursor"]["history"].clone();
             let history: Vec<Metric> = serde_json::from_value(history).unwrap_or_default();
             self.record(&history);
         }

@@ -116,7 +116,7 @@ impl Bench<'_> {
             let clock = Instant::now();
             let mut config = spec.fit.clone();
             config.seed = seed;
-            let mut fitted = self.fit(&spec.name(), &data, &test, &config)?;
+            let fitted = self.fit(&spec.name(), &data, &test, &config)?;
             let is_first = model.is_none();
             let mut more = Vec::new();
             for set in spec.more_sets.iter().filter(|_| is_first) {

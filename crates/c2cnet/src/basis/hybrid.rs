@@ -409,6 +409,7 @@ impl Basis for Hybrid {
         );
         match &self.prescribed {
             None => learned,
+            Some(p) if self.directions.ncols() == 0 => p.basis.describe(),
             Some(p) => format!("{}; and {learned}", p.basis.describe()),
         }
     }
@@ -556,8 +557,8 @@ mod tests {
         });
         let (sigma, u) = left_singular(repeated.clone(), 3).unwrap();
         let svd = linalg::thin_svd(repeated.as_ref()).unwrap();
-        for j in 0..3 {
-            assert!((sigma[j] / svd.s[j] - 1.0).abs() < 1e-9);
+        for (j, s) in sigma.iter().enumerate().take(3) {
+            assert!((s / svd.s[j] - 1.0).abs() < 1e-9);
             let cosine: f64 = u
                 .col(j)
                 .iter()

@@ -47,6 +47,9 @@ const WORTH_LEARNING: f64 = 0.97;
 /// with more samples, errs less.
 const FLOOR_SHARE: f64 = 0.05;
 
+/// Floors below this are rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// Learned directions leave no more than this part of it: they cost little.
 const LEFT_SHARE: f64 = 0.003;
 
@@ -222,7 +225,7 @@ impl Search<'_> {
         let Some(error) = error.filter(|_| settings.space.is_none() && shared) else {
             return Ok(Some(told));
         };
-        if pick.fitted <= FLOOR_SHARE * error {
+        if pick.fitted <= ROUNDING.max(FLOOR_SHARE * error) {
             return Ok(Some(told));
         }
         let tolerance = (LEFT_SHARE * error).min(0.5);

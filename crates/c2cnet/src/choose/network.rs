@@ -188,7 +188,7 @@ impl Question<'_> {
         };
         let decision = Decision {
             map: MapPlan::Mlp {
-                spec,
+                spec: Box::new(spec),
                 train_on: match is_final {
                     true => TrainOn::NotHeldOut,
                     false => TrainOn::All,
@@ -210,7 +210,7 @@ impl Question<'_> {
 fn trained_on_all(spec: MlpSpec) -> Decision {
     Decision {
         map: MapPlan::Mlp {
-            spec,
+            spec: Box::new(spec),
             train_on: TrainOn::All,
         },
         judged: Judged {

@@ -112,7 +112,7 @@ pub(crate) struct Outputs {
 
 /// Fitted encoders and the coefficients of all training samples, images included.
 pub(crate) struct Inputs {
-    pub encoders: Vec<(String, FieldEncoder)>,
+    pub encoders: Encoders,
     pub coefficients: Mat<f64>,
     pub mirrors: Mirrors,
 }
@@ -325,12 +325,15 @@ pub(crate) fn encode_inputs(
     })
 }
 
+/// Encoders by input name.
+type Encoders = Vec<(String, FieldEncoder)>;
+
 /// Encoders and coefficients of the samples themselves.
 pub(crate) fn encode_samples(
     context: &Context<'_>,
     plans: &[InputPlan],
     raw: bool,
-) -> Result<(Vec<(String, FieldEncoder)>, Mat<f64>)> {
+) -> Result<(Encoders, Mat<f64>)> {
     let cancelled = &|| context.observer.cancelled();
     let mut encoders = Vec::new();
     let mut parts = Vec::new();
