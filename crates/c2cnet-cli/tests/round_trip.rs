@@ -61,13 +61,13 @@ fn from_data_to_predictions() {
     let shapes = npz::array_shapes(&folder.path("own.npz")).unwrap();
     assert_eq!(shapes[1], ("u".into(), vec![80, 101]));
 
-    // Inputs alone: at the points that the model was fitted with, of which some were withheld.
+    // Inputs alone: at all points of the data that the model was fitted to.
     let mut inputs = Dataset::read_npz(&folder.path("data.npz")).unwrap();
     inputs.outputs.clear();
     inputs.write_npz(&folder.path("inputs.npz")).unwrap();
     folder.succeed(&["predict", "model.c2c", "inputs.npz", "-o", "fitted.npz"]);
     let shapes = npz::array_shapes(&folder.path("fitted.npz")).unwrap();
-    assert_eq!(shapes[1], ("u".into(), vec![80, 91]));
+    assert_eq!(shapes[1], ("u".into(), vec![80, 101]));
 
     // Inputs, and output points without values: there.
     let x = inputs.inputs[0].1.points_of(0).coords().to_vec();

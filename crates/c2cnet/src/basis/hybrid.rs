@@ -28,14 +28,17 @@ const ROUNDING: f64 = 1e-10;
 /// sees directions down to 1e-8 of the largest and costs a fifth.
 const LARGE: usize = 4_000_000;
 
+/// Learned directions, at most, where the settings do not say.
+const MOST_LEARNED: usize = 1024;
+
 /// Settings of a hybrid space.
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `prescribed` | none | the prescribed functions | any other basis |
 /// | `cut` | 1e-10 | their singular values kept, relative to the largest | 0 to 1 |
-/// | `learned` | all | how many directions of the residuals, at most | at least 1 without prescribed functions |
-/// | `tolerance` | 0 | no more directions than leave this part of the training values | 0 to 1 |
+/// | `learned` | 1024 | how many directions of the residuals, at most | at least 1 without prescribed functions |
+/// | `tolerance` | 1e-10 | no more directions than leave this part of the training values | 0 to 1 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HybridSpec {
@@ -57,7 +60,7 @@ impl Default for HybridSpec {
             prescribed: None,
             cut: 1e-10,
             learned: None,
-            tolerance: 0.0,
+            tolerance: 1e-10,
         }
     }
 }
@@ -153,7 +156,7 @@ impl Hybrid {
         }
         let functions = prescribed.as_ref().map_or(0, |p| p.transform.ncols());
         let most = points.len() - functions.min(points.len());
-        let most = most.min(spec.learned.unwrap_or(usize::MAX));
+        let most = most.min(spec.learned.unwrap_or(MOST_LEARNED));
         let directions = learned_directions(residuals.as_ref(), values, most, spec.tolerance)?;
         if functions + directions.ncols() == 0 {
             return Err(Error::Data(

@@ -228,7 +228,7 @@ impl Search<'_> {
         if pick.fitted <= ROUNDING.max(FLOOR_SHARE * error) {
             return Ok(Some(told));
         }
-        let tolerance = (LEFT_SHARE * error).min(0.5);
+        let tolerance = (LEFT_SHARE * error).clamp(HybridSpec::default().tolerance, 0.5);
         let (spec, between) = self.best_hybrid(draft, tolerance)?;
         let kind = match &spec.prescribed {
             Some(prescribed) => format!("{} and learned directions", name_of(prescribed)),

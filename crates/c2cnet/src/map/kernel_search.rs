@@ -76,6 +76,10 @@ const PROGRESS: f64 = 0.999;
 const LENGTHS: std::ops::RangeInclusive<i32> = 0..=18;
 const NUGGETS: std::ops::RangeInclusive<i32> = -26..=-4;
 
+/// Steps along them by factors of two and ten, and by the roots of these.
+const WHOLE: i32 = 2;
+const HALF: i32 = 1;
+
 /// Chooses the settings of a kernel map on the training part of the `split` by the error on the held-out part.
 ///
 /// `linear` is the linear map fitted to the training part. Features are learned on it alone, so that
@@ -151,6 +155,13 @@ pub fn search(
         }
     }
     let (chosen, features) = chosen;
+    // The last step of the choice is a finer one.
+    let start = passes[chosen].settings;
+    let finer = comparison.descend(&features, fine, start.kernel, Some(start), HALF)?;
+    if let Some((settings, error)) = finer {
+        passes[chosen].settings = settings;
+        passes[chosen].validation_rl2e = error;
+    }
     Ok(KernelChoice {
         features,
         settings: KernelSettings {
@@ -223,8 +234,6 @@ struct Fold<'a> {
     a_held: Mat<f64>,
     targets: &'a Targets,
     held: &'a [usize],
-    /// Whether the choice is made here, or only prepared.
-    decides: bool,
 }
 
 impl<'a> Fold<'a> {
@@ -249,7 +258,6 @@ impl<'a> Fold<'a> {
             a_held: linalg::select_columns(coefficients, held),
             targets,
             held,
-            decides: samples > COARSE_SAMPLES,
         }
     }
 
@@ -306,7 +314,7 @@ impl Comparison<'_> {
         if let Some(coarse) = &self.coarse {
             let mut sorted: Vec<(usize, PassSettings, f64)> = Vec::new();
             for (f, kernel, start) in starts {
-                let found = self.descend(&features[f], coarse, kernel, start)?;
+                let found = self.descend(&features[f], coarse, kernel, start, WHOLE)?;
                 sorted.extend(found.map(|(settings, error)| (f, settings, error)));
             }
             sorted.sort_by(|a, b| a.2.total_cmp(&b.2));
@@ -323,7 +331,7 @@ impl Comparison<'_> {
             // Neighbouring exponents have similar optima: the next starts where the best one ended.
             let start = start.or(best.map(|b| b.1).filter(|s| s.kernel == kernel));
             if let Some((settings, error)) =
-                self.descend(&features[f], &self.fine, kernel, start)?
+                self.descend(&features[f], &self.fine, kernel, start, WHOLE)?
                 && best.is_none_or(|b| error < b.2)
             {
                 best = Some((f, settings, error));
@@ -340,6 +348,7 @@ impl Comparison<'_> {
         fold: &Fold<'_>,
         kernel: KernelFunction,
         start: Option<PassSettings>,
+        stride: i32,
     ) -> Result<Option<(PassSettings, f64)>> {
         let spec = self.spec;
         let z = features.apply(fold.a.as_ref());
@@ -404,18 +413,14 @@ impl Comparison<'_> {
             // Length and nugget trade off along this diagonal.
             steps.extend([(1, -2), (-1, 2)]);
         }
-        // By factors of two and ten first, then by their square roots where the choice is made.
-        let strides: &[i32] = if fold.decides { &[2, 1] } else { &[2] };
-        for stride in strides {
-            let mut improved = true;
-            while improved {
-                improved = false;
-                for (dl, dn) in &steps {
-                    let next = (position.0 + stride * dl, position.1 + stride * dn);
-                    let e = error_at(next)?;
-                    if e < PROGRESS * error {
-                        (position, error, improved) = (next, e, true);
-                    }
+        let mut improved = true;
+        while improved {
+            improved = false;
+            for (dl, dn) in &steps {
+                let next = (position.0 + stride * dl, position.1 + stride * dn);
+                let e = error_at(next)?;
+                if e < PROGRESS * error {
+                    (position, error, improved) = (next, e, true);
                 }
             }
         }
