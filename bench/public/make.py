@@ -235,7 +235,7 @@ def burgers_states(start, viscosity, times, fine):
 def burgers24(rng, count):
     """Burgers' equation of period 1 with viscosity 0.02, on 24 points and 11 times up to 0.5."""
     x, t = np.arange(24) / 24, np.linspace(0, 0.5, 11)
-    f = gaussian_process(rng, count, x, 0.25, periodic=True)
+    f = 0.5 * gaussian_process(rng, count, x, 0.25, periodic=True)
     # What 24 points cannot tell from other frequencies is taken out.
     spectrum = np.fft.rfft(f)
     spectrum[:, -1] = 0

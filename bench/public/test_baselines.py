@@ -81,6 +81,8 @@ def test_solvers_solve():
     states = make.burgers_states(start, 0.05, np.linspace(0, 0.5, 5), 128)
     np.testing.assert_allclose(states.mean(axis=1), 0, atol=1e-9)
     assert np.linalg.norm(states[-1]) < np.linalg.norm(states[0])
+    finer = make.burgers_states(start, 0.05, np.linspace(0, 0.5, 5), 256)
+    np.testing.assert_allclose(states, finer, atol=1e-6)
     flow = make.darcy_solution(np.full((16, 16), 2.0))
     assert abs(flow.max() - 0.0737 / 2) < 1e-3
     small = make.pendulum_angle(1e-4 * np.ones(100), np.linspace(0, 1, 100), 1.0)
