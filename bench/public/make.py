@@ -231,17 +231,27 @@ def burgers_states(start, viscosity, times, fine):
     return answer.y.T[:, :: fine // len(start)]
 
 
-@problem("burgers24", 400, 100)
-def burgers24(rng, count):
+def burgers(rng, count, amplitude):
     """Burgers' equation of period 1 with viscosity 0.02, on 24 points and 11 times up to 0.5."""
     x, t = np.arange(24) / 24, np.linspace(0, 0.5, 11)
-    f = 0.5 * gaussian_process(rng, count, x, 0.25, periodic=True)
+    f = amplitude * gaussian_process(rng, count, x, 0.25, periodic=True)
     # What 24 points cannot tell from other frequencies is taken out.
     spectrum = np.fft.rfft(f)
     spectrum[:, -1] = 0
     f = np.fft.irfft(spectrum, 24)
     u = np.stack([burgers_states(start, 0.02, t, 96) for start in f])
     return column(x), f, tensor_grid(x, t), u.transpose(0, 2, 1).reshape(count, -1)
+
+
+@problem("burgers24", 400, 100)
+def burgers24(rng, count):
+    """Steep fronts, which 24 points barely resolve."""
+    return burgers(rng, count, 1.0)
+
+
+@problem("burgers24_mild", 400, 100)
+def burgers24_mild(rng, count):
+    return burgers(rng, count, 0.5)
 
 
 def pendulum_angle(force, t, stiffness):
