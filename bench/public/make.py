@@ -160,6 +160,15 @@ def sizes(rng, count):
 # Jumps.
 
 
+@problem("advected_square", 800, 200)
+def advected_square(rng, count):
+    """u_t + u_x = 0 of period 1 up to t = 0.5, exactly: a square wave on a smooth background."""
+    x = np.arange(100) / 100
+    start, width, height = rng.uniform([[[0]], [[0.1]], [[0.5]]], [[[1]], [[0.4]], [[1.5]]], size=(3, count, 1))
+    f = height * (((x - start) % 1) < width) + 0.25 * gaussian_process(rng, count, x, 0.2, periodic=True)
+    return column(x), f, column(x), np.roll(f, 50, axis=1)
+
+
 @problem("wave_jump", 500, 100)
 def wave_jump(rng, count):
     """u_tt = u_xx of period 1 from rest, the start with a jump up and a jump down: half of it goes each way."""
