@@ -17,7 +17,9 @@ mod vector;
 
 pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
-pub use finite_elements::{Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec};
+pub use finite_elements::{
+    AdaptiveStart, Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec,
+};
 pub use fourier::{Fourier, FourierKind, FourierSpec};
 pub use pca::{Pca, PcaSpec};
 pub use point_values::{PointValues, PointValuesSpec};

@@ -53,7 +53,11 @@ impl<'a> BuildContext<'a> {
 impl BasisSpec {
     /// Whether the basis is made from training values, so that each component has its own.
     pub fn depends_on_values(&self) -> bool {
-        matches!(self, BasisSpec::Pca(_))
+        match self {
+            BasisSpec::Pca(_) => true,
+            BasisSpec::FiniteElements(spec) => spec.depends_on_values(),
+            _ => false,
+        }
     }
 
     /// The specification for component `c` of a joint basis: random draws differ between
