@@ -10,11 +10,11 @@
 
 use super::elements::Mesh;
 use super::mesh_size::{self, Fineness, mesh_count};
-use super::spec::{AdaptiveStart, Boundary, Degree};
+use super::spec::{AdaptiveStart, Degree};
 use super::{FiniteElements, Settings};
 use crate::basis::{Basis, BuildContext, Design};
 use crate::data::{Bounds, Points};
-use crate::domain::{IntervalMesh, Polygon, RefinableMesh, TriangleMesh};
+use crate::domain::{IntervalMesh, Polygon, RefinableMesh};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 
@@ -194,10 +194,10 @@ impl Refinable {
     /// The elements whose two parts would hold enough points for their functions.
     fn refinable(&self, estimate: &Estimate, degree: Degree) -> Vec<bool> {
         let needed = match (self, degree) {
-            (Refinable::Interval(_), Degree::Linear) => 1,
-            (Refinable::Interval(_), Degree::Quadratic) => 2,
-            (Refinable::Triangles(_), Degree::Linear) => 1,
-            (Refinable::Triangles(_), Degree::Quadratic) => 3,
+            (Refinable::Interval(_), Degree::Linear) => 2,
+            (Refinable::Interval(_), Degree::Quadratic) => 3,
+            (Refinable::Triangles(_), Degree::Linear) => 2,
+            (Refinable::Triangles(_), Degree::Quadratic) => 4,
         };
         let enough = |parts: &[usize; 2]| parts.iter().all(|&n| n >= needed);
         estimate.parts.iter().map(enough).collect()
