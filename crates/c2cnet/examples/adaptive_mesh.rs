@@ -12,7 +12,7 @@ use c2cnet::basis::{
 };
 use c2cnet::data::{Bounds, Dataset, Observations, Points};
 use c2cnet::decode::choose_withheld;
-use c2cnet::domain::{Polygon, TriangleMesh};
+use c2cnet::domain::{Polygon, RefinableMesh, TriangleMesh};
 use c2cnet::encode::{Encoder, Regularisation, Spectrum};
 use c2cnet::linalg;
 use faer::{Mat, MatRef};
@@ -37,9 +37,32 @@ struct Problem {
     name: String,
     points: Points,
     values: Mat<f64>,
-    uniform: MeshSpec,
+    /// None: as fine as needed, on the domain of the adaptive mesh.
+    uniform: Option<MeshSpec>,
     adaptive: AdaptiveStart,
     boundary: Boundary,
+}
+
+impl Problem {
+    /// A mesh of triangles of one size with about as many functions; few corners stand for rims, as
+    /// in the adaptive mesh.
+    fn uniform(&self, degree: Degree, functions: usize) -> Result<MeshSpec> {
+        let AdaptiveStart::Polygon(polygon) = &self.adaptive else {
+            return Ok(self.uniform.clone().unwrap_or_default());
+        };
+        let mut size = 2.0 * polygon.area().sqrt();
+        loop {
+            let mesh = RefinableMesh::of_polygon(polygon, size)?.mesh().clone();
+            let basis = FiniteElements::on_triangles(mesh.clone(), degree, self.boundary, 0.25);
+            if basis.is_ok_and(|b| b.len() >= functions) {
+                return Ok(MeshSpec::Triangles {
+                    nodes: mesh.nodes().to_vec(),
+                    triangles: mesh.triangles().to_vec(),
+                });
+            }
+            size *= 0.97;
+        }
+    }
 }
 
 fn on_triangles(file: &Path, sizes: &[usize]) -> Result<()> {
@@ -63,7 +86,7 @@ fn on_triangles(file: &Path, sizes: &[usize]) -> Result<()> {
             name: format!("{}, boundary {boundary:?}", file.display()),
             points: points.clone(),
             values: values[0].clone(),
-            uniform: MeshSpec::Polygon(polygon.clone()),
+            uniform: None,
             adaptive: AdaptiveStart::Polygon(polygon.clone()),
             boundary,
         };
@@ -98,7 +121,7 @@ fn on_intervals(sizes: &[usize]) -> Result<()> {
             name: name.into(),
             points: points.clone(),
             values,
-            uniform: MeshSpec::Box,
+            uniform: Some(MeshSpec::Box),
             adaptive: AdaptiveStart::Box,
             boundary: Boundary::Keep,
         };
@@ -135,7 +158,7 @@ fn compare(problem: &Problem, sizes: &[usize]) -> Result<()> {
                 ))
             };
             let adaptive = line(&MeshSpec::Adaptive(problem.adaptive.clone()))?;
-            let uniform = line(&problem.uniform).unwrap_or_else(|_| format!("{:>30}", "-"));
+            let uniform = line(&problem.uniform(degree, functions)?)?;
             println!(
                 "P{} {functions:5} | {uniform} | {adaptive}",
                 u8::from(degree)
@@ -154,13 +177,14 @@ fn build(
     values: MatRef<'_, f64>,
     rows: &[usize],
 ) -> Result<FiniteElements> {
+    let whole = matches!(mesh, MeshSpec::Triangles { .. });
     let spec = FiniteElementsSpec {
         degree,
-        functions: Some(functions),
+        functions: (!whole).then_some(functions),
         size: None,
         mesh: mesh.clone(),
         boundary: problem.boundary,
-        slack: 0.0,
+        slack: if whole { 0.25 } else { 0.0 },
     };
     let domain = match problem.points.dim() {
         1 => Bounds::unit(1),

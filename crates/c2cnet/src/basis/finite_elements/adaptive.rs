@@ -32,10 +32,13 @@ const START: usize = 16;
 
 /// Differences of an element's coefficients are penalised with this, relative to the mean of the
 /// normal matrix's diagonal: functions that no point sees get the mean of those beside them.
-const PENALTY: f64 = 1e-6;
+const PENALTY: f64 = 1e-9;
 
-/// Squared residuals below this, relative to the fields, are rounding.
-const ROUNDING: f64 = 1e-26;
+/// The least part of a residual that a point may have had no influence on; less is rounding.
+const LEAST_UNSEEN: f64 = 1e-6;
+
+/// Squared residuals below this, relative to the fields, are rounding and the penalty's doing.
+const ROUNDING: f64 = 1e-18;
 
 /// How far beyond the mesh points may lie at a curved rim, in sizes of an element.
 const CURVED_SLACK: f64 = 0.25;
@@ -73,7 +76,7 @@ pub(super) fn build(
         {
             best = Some((estimate.total, basis));
         }
-        if full || next.is_empty() || estimate.total <= ROUNDING {
+        if full || next.is_empty() || estimate.total <= ROUNDING * fields.ncols() as f64 {
             break;
         }
         let Some(refined) = mesh.refined_up_to(&next, wanted, settings)? else {
@@ -342,7 +345,7 @@ fn withheld_residuals(
                     leverage += block.values[(r, c)] * inverse[(j, k)] * block.values[(r, d)];
                 }
             }
-            let unseen = (1.0 - leverage).max(PENALTY);
+            let unseen = (1.0 - leverage).max(LEAST_UNSEEN);
             for s in 0..fields.ncols() {
                 residuals[(i, s)] /= unseen;
             }
