@@ -23,9 +23,6 @@ pub trait BasisFamily:
     /// The family's name, such as `"fourier"`.
     const NAME: &'static str;
 
-    /// Whether bases are made from training values, so that each component has its own.
-    const DEPENDS_ON_VALUES: bool = false;
-
     /// Whether functions may be nearly dependent, so that the choice of regularisation matters and coefficients
     /// say little about the function. Those of other families are orthogonal or local.
     const NEARLY_DEPENDENT: bool = false;
@@ -38,6 +35,11 @@ pub trait BasisFamily:
     /// # Errors
     /// If the settings do not fit the domain or the data.
     fn build(&self, context: BuildContext<'_>) -> Result<Self::Basis>;
+
+    /// Whether the basis is made from training values, so that each component has its own.
+    fn depends_on_values(&self) -> bool {
+        false
+    }
 
     /// The settings for a component of a joint basis: random draws differ between components, because equal
     /// functions could not tell them apart.
@@ -252,7 +254,7 @@ impl<F: BasisFamily> Settings for F {
     }
 
     fn depends_on_values(&self) -> bool {
-        F::DEPENDS_ON_VALUES
+        BasisFamily::depends_on_values(self)
     }
 
     fn nearly_dependent(&self) -> bool {
@@ -285,7 +287,7 @@ impl BasisSpec {
         self.0.as_any().downcast_ref()
     }
 
-    /// [`BasisFamily::DEPENDS_ON_VALUES`].
+    /// [`BasisFamily::depends_on_values`].
     pub fn depends_on_values(&self) -> bool {
         self.0.depends_on_values()
     }

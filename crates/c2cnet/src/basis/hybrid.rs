@@ -67,8 +67,11 @@ impl Default for HybridSpec {
 
 impl BasisFamily for HybridSpec {
     const NAME: &'static str = "hybrid";
-    const DEPENDS_ON_VALUES: bool = true;
     type Basis = Hybrid;
+
+    fn depends_on_values(&self) -> bool {
+        true
+    }
 
     fn build(&self, context: BuildContext<'_>) -> Result<Hybrid> {
         if !(0.0..1.0).contains(&self.cut) || !(0.0..1.0).contains(&self.tolerance) {
@@ -95,8 +98,11 @@ pub struct PcaSpec {
 
 impl BasisFamily for PcaSpec {
     const NAME: &'static str = "pca";
-    const DEPENDS_ON_VALUES: bool = true;
     type Basis = Hybrid;
+
+    fn depends_on_values(&self) -> bool {
+        true
+    }
 
     fn build(&self, context: BuildContext<'_>) -> Result<Hybrid> {
         let spec = HybridSpec {

@@ -21,7 +21,9 @@ pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
 pub(crate) use family::nearly_dependent;
 pub use family::{BasisFamily, BasisSpec, BuildContext, Ladder, LadderRequest, ladders, register};
-pub use finite_elements::{Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec};
+pub use finite_elements::{
+    AdaptiveStart, Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec,
+};
 pub use fourier::{Fourier, FourierKind, FourierSpec};
 pub use hybrid::{Hybrid, HybridSpec, PcaSpec};
 pub use point_values::{PointValues, PointValuesSpec};

@@ -1,11 +1,14 @@
 //! The domains of functions: intervals, polygons with holes, their meshes, and finding points in them.
 
+mod bisection;
 mod delaunay;
 mod interval_mesh;
 mod locate;
 mod polygon;
+mod rim;
 mod triangulation;
 
+pub use bisection::RefinableMesh;
 pub use interval_mesh::IntervalMesh;
 pub use locate::Locator;
 pub use polygon::{Polygon, circle_ring, rectangle_ring};

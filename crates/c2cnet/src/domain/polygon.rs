@@ -131,7 +131,7 @@ pub(super) fn cross(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-fn signed_area(ring: &[[f64; 2]]) -> f64 {
+pub(super) fn signed_area(ring: &[[f64; 2]]) -> f64 {
     let origin = ring[0];
     let pairs = ring.iter().zip(ring.iter().skip(1));
     0.5 * pairs.map(|(&a, &b)| cross(origin, a, b)).sum::<f64>()

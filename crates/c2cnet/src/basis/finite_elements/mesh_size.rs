@@ -34,7 +34,7 @@ impl Fineness {
 }
 
 /// How many functions `elements` equal elements in a row carry: $pn \pm 1$.
-fn row_count(elements: usize, degree: Degree, boundary: Boundary) -> usize {
+pub(super) fn row_count(elements: usize, degree: Degree, boundary: Boundary) -> usize {
     let inner = elements * usize::from(u8::from(degree));
     match boundary {
         Boundary::Keep => inner + 1,

@@ -11,11 +11,12 @@
 //! A row has at most six nonzeros and the points of an element share their columns, so the design
 //! matrix is stored by blocks, one an element.
 
+mod adaptive;
 mod elements;
 mod mesh_size;
 mod spec;
 
-pub use spec::{Boundary, Degree, FiniteElementsSpec, MeshSpec};
+pub use spec::{AdaptiveStart, Boundary, Degree, FiniteElementsSpec, MeshSpec};
 
 use super::{Basis, BasisFamily, BuildContext, Design, build_blocks, group_by_cell};
 use crate::data::{Bounds, Points};
@@ -86,7 +87,10 @@ impl FiniteElements {
         };
         let (domain, dim) = (context.domain, context.domain.dim());
         let fineness = || Fineness::new(spec.functions, spec.size);
-        let given = !matches!(spec.mesh, MeshSpec::Box | MeshSpec::Polygon(_));
+        let given = !matches!(
+            spec.mesh,
+            MeshSpec::Box | MeshSpec::Polygon(_) | MeshSpec::Adaptive(_)
+        );
         if given && (spec.functions.is_some() || spec.size.is_some()) {
             return Err(Error::Config(
                 "finite elements: a given mesh decides how many functions there are; remove `functions` and `size`"
@@ -118,6 +122,14 @@ impl FiniteElements {
                     ),
                 }
             }
+            (MeshSpec::Adaptive(start), 1 | 2) => match fineness()? {
+                Fineness::Functions(wanted) => adaptive::build(start, wanted, settings, context),
+                Fineness::Size(_) => Err(Error::Config(
+                    "finite elements: an adaptive mesh has elements of many sizes; \
+                     give `functions` instead of `size`"
+                        .into(),
+                )),
+            },
             (MeshSpec::Polygon(polygon), 2) => Self::from_triangles(
                 mesh_size::polygon(polygon, fineness()?, degree, boundary)?,
                 settings,
@@ -129,39 +141,17 @@ impl FiniteElements {
                 TriangleMesh::new(nodes.clone(), triangles.clone())?,
                 settings,
             ),
-            (MeshSpec::Data, 1 | 2) => {
-                let points = context.points.ok_or_else(|| {
-                    Error::Config(
-                        "finite elements: mesh = \"data\" needs points shared by all samples; \
-                         these samples have points of their own, so give `functions` or `size`"
-                            .into(),
-                    )
-                })?;
-                if points.dim() != dim {
-                    return Err(Error::shape(
-                        "points of the finite elements' mesh",
-                        format!("(n, {dim})"),
-                        format!("({}, {})", points.len(), points.dim()),
-                    ));
-                }
-                if dim == 1 {
-                    let mesh = IntervalMesh::new(points.coords().to_vec())?;
-                    return Self::from_settings(Mesh::Interval(mesh), settings);
-                }
-                let triangles = context.triangles.ok_or_else(|| {
-                    Error::Config(
-                        "finite elements: mesh = \"data\" needs `triangles` in the data, on the very \
-                         points of this field; add them, or give a polygon or a box"
-                            .into(),
-                    )
-                })?;
-                let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
-                Self::from_triangles(TriangleMesh::new(nodes, triangles.to_vec())?, settings)
+            (MeshSpec::Data, 1) => {
+                let nodes = data_points(context)?.coords().to_vec();
+                Self::from_settings(Mesh::Interval(IntervalMesh::new(nodes)?), settings)
             }
+            (MeshSpec::Data, 2) => Self::from_triangles(data_triangles(context)?, settings),
             (mesh, _) => Err(Error::Config(format!(
                 "finite elements: {} cannot mesh a domain of dimension {dim}; \
-                 dimensions 1 (box, cells, data, nodes) and 2 (box, cells, data, polygon, triangles) are served",
+                 dimensions 1 (adaptive, box, cells, data, nodes) and 2 (adaptive, box, cells, data, polygon, \
+                 triangles) are served",
                 match mesh {
+                    MeshSpec::Adaptive(_) => "refinement",
                     MeshSpec::Box | MeshSpec::Cells(_) => "a box",
                     MeshSpec::Data => "the data",
                     MeshSpec::Polygon(_) => "a polygon",
@@ -265,6 +255,40 @@ impl FiniteElements {
         let places = self.mesh.element_places(self.settings.degree, element);
         places.into_iter().map(|p| self.functions[p]).collect()
     }
+}
+
+/// The data's points as a mesh needs them.
+fn data_points(context: BuildContext<'_>) -> Result<&Points> {
+    let dim = context.domain.dim();
+    let points = context.points.ok_or_else(|| {
+        Error::Config(
+            "finite elements: mesh = \"data\" needs points shared by all samples; \
+             these samples have points of their own, so give `functions` or `size`"
+                .into(),
+        )
+    })?;
+    if points.dim() != dim {
+        return Err(Error::shape(
+            "points of the finite elements' mesh",
+            format!("(n, {dim})"),
+            format!("({}, {})", points.len(), points.dim()),
+        ));
+    }
+    Ok(points)
+}
+
+/// The data's own triangles.
+fn data_triangles(context: BuildContext<'_>) -> Result<TriangleMesh> {
+    let points = data_points(context)?;
+    let triangles = context.triangles.ok_or_else(|| {
+        Error::Config(
+            "finite elements: mesh = \"data\" needs `triangles` in the data, on the very \
+             points of this field; add them, or give a polygon or a box"
+                .into(),
+        )
+    })?;
+    let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
+    TriangleMesh::new(nodes, triangles.to_vec())
 }
 
 impl Basis for FiniteElements {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// | `slack` | 0 | how far outside the mesh points may lie, in sizes of an element | 0 to 1 |
 ///
 /// With a mesh that is given whole (`cells`, `data`, `nodes`, `triangles`) neither `functions` nor `size`
-/// is allowed; otherwise exactly one is needed.
+/// is allowed; an adaptive mesh needs `functions`; otherwise exactly one is needed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FiniteElementsSpec {
@@ -46,6 +46,10 @@ pub struct FiniteElementsSpec {
 impl BasisFamily for FiniteElementsSpec {
     const NAME: &'static str = "finite-elements";
     type Basis = FiniteElements;
+
+    fn depends_on_values(&self) -> bool {
+        matches!(self.mesh, MeshSpec::Adaptive(_))
+    }
 
     fn build(&self, context: BuildContext<'_>) -> Result<FiniteElements> {
         FiniteElements::new(self, context)
@@ -91,6 +95,10 @@ pub enum MeshSpec {
     Cells(Vec<usize>),
     /// The data's own points: all of them on an interval, with the data's triangles in the plane.
     Data,
+    /// Small where the training values need it: from a few elements on, those with the largest
+    /// residuals are cut in two until there are about `functions`, or fewer where the points do not
+    /// support as many.
+    Adaptive(AdaptiveStart),
     /// Triangles that fill a polygon with holes.
     Polygon(Polygon),
     /// These nodes of an interval.
@@ -102,6 +110,19 @@ pub enum MeshSpec {
         /// Three nodes a triangle, counted from 0.
         triangles: Vec<[usize; 3]>,
     },
+}
+
+/// What the elements of an adaptive mesh fill.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum AdaptiveStart {
+    /// The domain, an interval or a rectangle.
+    #[default]
+    Box,
+    /// The interval of the data's points, or what the data's triangles fill in the plane.
+    Data,
+    /// A polygon with holes.
+    Polygon(Polygon),
 }
 
 /// Whether the functions that belong to nodes (and, for degree 2, edges) of the boundary are kept.
