@@ -143,7 +143,7 @@ def test_named_fields(waves):
     model = c2cnet.C2CNet({"here": basis, "there": c2cnet.PCA(2)}, basis, map="linear")
     model.fit(part(f, train), part(both, train), x, at)
     described = {one["name"]: one["basis"] for one in model.describe()["inputs"]}
-    assert "egendre" in described["here"] and "principal" in described["there"]
+    assert "egendre" in described["here"] and "learned directions" in described["there"]
     found = model.predict(part(f, test))
     for name, values in part(both, test).items():
         np.testing.assert_allclose(found[name], values, atol=0.02)

@@ -24,9 +24,14 @@ use serde::{Deserialize, Serialize};
 /// A part below this, relative to the whole, is rounding.
 const ROUNDING: f64 = 1e-10;
 
-/// Matrices with more entries than this have their principal directions taken from the smaller Gram matrix, which
-/// sees directions down to 1e-8 of the largest and costs a fifth.
+/// Matrices with more entries than this have their principal directions taken from Gram matrices, which costs a fifth.
 const LARGE: usize = 4_000_000;
+
+/// Eigenvalues of a Gram matrix below this part of the largest are left to the next one, ...
+const GRAM_CUT: f64 = 1e-10;
+
+/// ... of which there are so many: down to 1e-15 of the largest direction.
+const GRAM_PASSES: usize = 3;
 
 /// Learned directions, at most, where the settings do not say.
 const MOST_LEARNED: usize = 1024;
@@ -301,33 +306,55 @@ fn enough(sigma: &[f64], allowed: f64) -> usize {
 
 /// Singular values and left singular vectors, the leading `most` where only those are needed.
 fn left_singular(a: Mat<f64>, most: usize) -> Result<(Vec<f64>, Mat<f64>)> {
-    let (n, samples) = a.shape();
-    if n * samples <= LARGE {
+    if a.nrows() * a.ncols() <= LARGE {
         let svd = linalg::thin_svd(a.as_ref())?;
         return Ok((svd.s, svd.u));
     }
-    // $A^\top A = W\Sigma^2W^\top$, $U = AW\Sigma^{-1}$; or $AA^\top = U\Sigma^2U^\top$ with more samples than points.
+    // One Gram matrix sees directions down to the root of rounding; what they leave has one of its own.
+    let mut rest = a;
+    let (mut sigma, mut u) = from_gram(rest.as_ref(), most)?;
+    for _ in 1..GRAM_PASSES {
+        let inside = linalg::mul(u.transpose(), rest.as_ref());
+        linalg::mul_add(rest.as_mut(), u.as_ref(), inside.as_ref(), -1.0);
+        let left = rest.norm_l2();
+        if sigma.len() >= most || left <= f64::EPSILON * sigma.first().copied().unwrap_or(0.0) {
+            break;
+        }
+        let (more, directions) = from_gram(rest.as_ref(), most - sigma.len())?;
+        let mut all = Mat::zeros(u.nrows(), sigma.len() + more.len());
+        let (mut before, mut after) = all.as_mut().split_at_col_mut(sigma.len());
+        before.copy_from(&u);
+        after.copy_from(&directions);
+        u = all;
+        sigma.extend(more);
+    }
+    Ok((sigma, u))
+}
+
+/// Leading singular values and left singular vectors from the smaller Gram matrix:
+/// $A^\top A = W\Sigma^2W^\top$, $U = AW\Sigma^{-1}$, or $AA^\top = U\Sigma^2U^\top$.
+fn from_gram(a: MatRef<'_, f64>, most: usize) -> Result<(Vec<f64>, Mat<f64>)> {
+    let (n, samples) = a.shape();
     if samples >= n {
         let (eigenvalues, vectors) =
-            linalg::symmetric_eigen(linalg::mul(a.as_ref(), a.transpose()).as_ref())?;
-        return Ok(leading(&eigenvalues, vectors.as_ref(), n.min(most)));
+            linalg::symmetric_eigen(linalg::mul(a, a.transpose()).as_ref())?;
+        return Ok(leading(&eigenvalues, vectors.as_ref(), most));
     }
-    let gram = linalg::mul(a.transpose(), a.as_ref());
-    let (eigenvalues, vectors) = linalg::symmetric_eigen(gram.as_ref())?;
-    let (sigma, w) = leading(&eigenvalues, vectors.as_ref(), samples.min(most));
-    let mut u = linalg::mul(a.as_ref(), w.as_ref());
+    let (eigenvalues, vectors) = linalg::symmetric_eigen(linalg::mul(a.transpose(), a).as_ref())?;
+    let (sigma, w) = leading(&eigenvalues, vectors.as_ref(), most);
+    let mut u = linalg::mul(a, w.as_ref());
     for (j, s) in sigma.iter().enumerate() {
         u.col_mut(j).iter_mut().for_each(|v| *v /= s);
     }
     Ok((sigma, u))
 }
 
-/// The largest eigenvalues' roots above rounding, descending, and their vectors.
+/// The largest eigenvalues' roots that a Gram matrix tells from rounding, descending, and their vectors.
 fn leading(eigenvalues: &[f64], vectors: MatRef<'_, f64>, most: usize) -> (Vec<f64>, Mat<f64>) {
     let mut order: Vec<usize> = (0..eigenvalues.len()).collect();
     order.sort_by(|&i, &j| eigenvalues[j].total_cmp(&eigenvalues[i]));
     let largest = order.first().map_or(0.0, |&i| eigenvalues[i]);
-    order.retain(|&i| eigenvalues[i] > 1e-15 * largest);
+    order.retain(|&i| eigenvalues[i] > GRAM_CUT * largest);
     order.truncate(most);
     let sigma = order.iter().map(|&i| eigenvalues[i].sqrt()).collect();
     (sigma, linalg::select_columns(vectors, &order))

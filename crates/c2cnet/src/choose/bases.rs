@@ -43,6 +43,9 @@ const TIE: f64 = 1.1;
 /// Learned directions must lower the error by this factor to be worth having.
 const WORTH_LEARNING: f64 = 0.97;
 
+/// A prescribed input basis may lose this part of the operator's error before learned directions are tried.
+const LOST_SHARE: f64 = 0.03;
+
 /// A prescribed output basis may lose this part of the operator's error on the samples of the search; the final map,
 /// with more samples, errs less.
 const FLOOR_SHARE: f64 = 0.05;
@@ -420,7 +423,14 @@ impl Search<'_> {
             let (least, spec) = strongest
                 .as_ref()
                 .map_or((error, ranked[chosen].spec.clone()), of);
-            if let Some((choice, error)) = self.settle_space(i, judge, drafts, least, spec)? {
+            // Where next to nothing of the input is lost, nothing is left to learn.
+            let lost = ranked
+                .iter()
+                .find(|r| r.spec == spec)
+                .map_or(1.0, |r| r.error);
+            if lost > LOST_SHARE * least
+                && let Some((choice, error)) = self.settle_space(i, judge, drafts, least, spec)?
+            {
                 choices.push(choice);
                 return Ok(error);
             }
