@@ -37,7 +37,7 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "c2cnet", version, after_help = AFTER_HELP)]
 struct Cli {
-    /// How many threads may work; results do not depend on it [default: one a core].
+    /// How many threads may work; results do not depend on it [default: one per core].
     #[arg(long, global = true, value_name = "N")]
     threads: Option<NonZeroUsize>,
 

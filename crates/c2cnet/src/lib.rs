@@ -85,6 +85,7 @@ pub mod domain;
 pub mod encode;
 mod error;
 mod fit;
+#[doc(hidden)] // for the other crates of the workspace
 pub mod linalg;
 pub mod map;
 pub mod metrics;

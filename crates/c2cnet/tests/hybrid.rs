@@ -18,7 +18,7 @@ fn square_waves(samples: usize) -> Dataset {
         } else {
             0.0
         };
-        (0.5 + noise(k, 3)) * step + 0.3 * (6.283_185_307 * (x - noise(k, 4))).sin()
+        (0.5 + noise(k, 3)) * step + 0.3 * (std::f64::consts::TAU * (x - noise(k, 4))).sin()
     };
     let field = |shift: f64| {
         let values = Mat::from_fn(96, samples, |i, k| wave(x.point(i)[0] - shift, k));

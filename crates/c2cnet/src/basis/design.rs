@@ -136,7 +136,7 @@ impl Design {
         }
     }
 
-    /// Fields at the points from coefficients: $\Phi B$, one column a sample.
+    /// Fields at the points from coefficients: $\Phi B$, one column per sample.
     pub fn mul(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
         assert_eq!(self.ncols(), coefficients.nrows());
         let samples = coefficients.ncols();

@@ -46,9 +46,12 @@ const WORTH_LEARNING: f64 = 0.97;
 /// A prescribed input basis may lose this part of the operator's error before learned directions are tried.
 const LOST_SHARE: f64 = 0.03;
 
-/// A prescribed output basis may lose this part of the operator's error on the samples of the search; the final map,
-/// with more samples, errs less.
+/// A prescribed output basis may lose this part of what the operator is expected to err by.
 const FLOOR_SHARE: f64 = 0.05;
+
+/// Errors fall about with this power of the number of samples: from 400 samples to all, 0.64 on L-shaped Darcy flow and
+/// 2 on KdV-Burgers.
+const LEARNING_RATE: f64 = 0.75;
 
 /// Floors below this are rounding.
 const ROUNDING: f64 = 1e-12;
@@ -89,6 +92,9 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
     let (drafts, open) = search.prescribed_inputs()?;
     let mut outputs = search.prescribed_outputs()?;
     let (inputs, error) = search.settle_inputs(drafts, &open, &outputs, &mut choices)?;
+    // With all samples the map errs less than with those of the search.
+    let part = some.samples() as f64 / train.samples() as f64;
+    let error = error.map(|e| e * part.powf(LEARNING_RATE));
     let mut told = Vec::new();
     for output in &mut outputs {
         told.extend(search.settle_output(output, error)?);

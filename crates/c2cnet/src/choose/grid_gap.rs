@@ -26,7 +26,7 @@ const DEVIATION: f64 = 3.0;
 #[derive(Debug)]
 pub(super) struct GridGapCheck {
     points: Points,
-    /// The mean of the two neighbours of each point, a column a sample; one matrix a component.
+    /// The mean of the two neighbours of each point, one column per sample; one matrix per component.
     means: Vec<Mat<f64>>,
     /// The mean square of each sample over all of the grid: on some lines it may be next to nothing.
     mean_squares: Vec<f64>,

@@ -4,10 +4,10 @@ use super::maps::ClosedForm;
 use crate::Result;
 use crate::fit::{
     Context, FoldMaps, Inputs, Judged, MapTrainingSet, OutputFrame, Outputs, encode_inputs,
-    fold_kernel, fold_linear, fold_network, held_out_error, judge_fold, represent_outputs,
+    fold_kernel, fold_linear, fold_network, held_out_error, judge, judge_fold, represent_outputs,
     train_network,
 };
-use crate::map::mlp::MlpSpec;
+use crate::map::mlp::{MlpMap, MlpSpec};
 use crate::map::{CoefficientMap, KernelReport};
 use crate::observe::Step;
 use crate::plan::{InputPlan, MapPlan, OutputPlan, TrainOn};
@@ -118,6 +118,7 @@ impl Question<'_> {
         let closed = ClosedMap::new(context, &set, closed)?;
         let mut seconds = None;
         let mut shorter = f64::INFINITY;
+        let mut probe: Option<MlpMap> = None;
         for part in PROBES {
             context.begin(Step::ProbeNetwork { part });
             let short = spec.shortened(part, context.split.train.len());
@@ -134,6 +135,7 @@ impl Question<'_> {
                 });
                 return Ok(decision);
             }
+            probe = Some(map);
             // No doubt is left where a part of the training wins already.
             if error < WORTH * closed.error {
                 break;
@@ -142,6 +144,20 @@ impl Question<'_> {
         }
         let (error, mut decision) = self.train(spec, seconds)?;
         if error < WORTH * closed.error {
+            if let (Some(report), Some(probe)) = (&mut decision.judged.validation, &probe)
+                && decision.map.is_judged_network()
+            {
+                // Between the points only the shorter training can be judged.
+                let before = judge(
+                    context,
+                    self.inputs,
+                    self.outputs,
+                    probe,
+                    &closed.closed.linear,
+                )?;
+                report.withheld_rl2e = before.withheld_rl2e;
+                report.withheld_floor = before.withheld_floor;
+            }
             return Ok(decision);
         }
         let candidates = std::mem::take(&mut decision.candidates);

@@ -358,7 +358,7 @@ pub(crate) fn encode_samples(
 }
 
 /// Errors of a map on the held-out samples.
-fn judge(
+pub(crate) fn judge(
     context: &Context<'_>,
     inputs: &Inputs,
     outputs: &Outputs,

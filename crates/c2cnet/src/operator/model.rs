@@ -88,7 +88,7 @@ impl C2CNet {
         &self.info
     }
 
-    /// Input coefficients, one column a sample; fields are matched by name.
+    /// Input coefficients, one column per sample; fields are matched by name.
     ///
     /// # Errors
     /// If a field is missing or does not fit its encoder.
@@ -96,7 +96,7 @@ impl C2CNet {
         encode_fields(&self.inputs, inputs)
     }
 
-    /// Predicted output coordinates, one column a sample.
+    /// Predicted output coordinates, one column per sample.
     ///
     /// # Errors
     /// As [`C2CNet::encode`].

@@ -109,8 +109,8 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
     let points = match (shared, least == most) {
         _ if field.is_vector() => "none".to_string(),
         (true, _) => format!("{most} shared"),
-        (false, true) => format!("{most} a sample"),
-        (false, false) => format!("{least} to {most} a sample"),
+        (false, true) => format!("{most} per sample"),
+        (false, false) => format!("{least} to {most} per sample"),
     };
     // The point where a vector is kept is nobody's business.
     let domain = (!field.is_vector()).then(|| field.bounding_box());
