@@ -27,6 +27,9 @@ const ROUNDING: f64 = 1e-10;
 /// Matrices with more entries than this have their principal directions taken from Gram matrices, which costs a fifth.
 const LARGE: usize = 4_000_000;
 
+/// Samples of such matrices that are looked at, at most.
+const LEARNING_SAMPLES: usize = 1000;
+
 /// Eigenvalues of a Gram matrix below this part of the largest are left to the next one, ...
 const GRAM_CUT: f64 = 1e-10;
 
@@ -304,20 +307,25 @@ fn enough(sigma: &[f64], allowed: f64) -> usize {
     count
 }
 
-/// Singular values and left singular vectors, the leading `most` where only those are needed.
-fn left_singular(a: Mat<f64>, most: usize) -> Result<(Vec<f64>, Mat<f64>)> {
+/// Singular values and left singular vectors, the leading `most` where only those are needed, until no more than
+/// `allowed` is left.
+fn left_singular(a: Mat<f64>, most: usize, allowed: f64) -> Result<(Vec<f64>, Mat<f64>)> {
     if a.nrows() * a.ncols() <= LARGE {
         let svd = linalg::thin_svd(a.as_ref())?;
         return Ok((svd.s, svd.u));
     }
+    // Some samples show the directions of many.
+    let stride = a.ncols().div_ceil(LEARNING_SAMPLES);
+    let some: Vec<usize> = (0..a.ncols()).step_by(stride).collect();
     // One Gram matrix sees directions down to the root of rounding; what they leave has one of its own.
-    let mut rest = a;
+    let mut rest = linalg::select_columns(a.as_ref(), &some);
     let (mut sigma, mut u) = from_gram(rest.as_ref(), most)?;
     for _ in 1..GRAM_PASSES {
         let inside = linalg::mul(u.transpose(), rest.as_ref());
         linalg::mul_add(rest.as_mut(), u.as_ref(), inside.as_ref(), -1.0);
-        let left = rest.norm_l2();
-        if sigma.len() >= most || left <= f64::EPSILON * sigma.first().copied().unwrap_or(0.0) {
+        let rounding = f64::EPSILON * sigma.first().copied().unwrap_or(0.0);
+        let left = rest.norm_l2() * (stride as f64).sqrt();
+        if sigma.len() >= most || left <= rounding.max(allowed) {
             break;
         }
         let (more, directions) = from_gram(rest.as_ref(), most - sigma.len())?;
@@ -328,6 +336,8 @@ fn left_singular(a: Mat<f64>, most: usize) -> Result<(Vec<f64>, Mat<f64>)> {
         u = all;
         sigma.extend(more);
     }
+    // As large as those of all samples.
+    sigma.iter_mut().for_each(|s| *s *= (stride as f64).sqrt());
     Ok((sigma, u))
 }
 
@@ -372,7 +382,7 @@ fn independent_directions(
     let mean = linalg::column_mean(values);
     let mut centred = values.to_owned();
     linalg::subtract_from_columns(&mut centred, &mean);
-    let (sigma, u) = left_singular(centred, most)?;
+    let (sigma, u) = left_singular(centred, most, tolerance * scale)?;
     let total = linalg::column_norms_squared(values)
         .iter()
         .sum::<f64>()
@@ -588,10 +598,8 @@ mod tests {
     fn gram_and_svd_find_the_same_directions() {
         let (points, values) = data(1.0);
         let n = points.len();
-        let repeated = Mat::from_fn(n, LARGE / n + 1, |i, k| {
-            values[(i, k % 30)] + 1e-3 * (k % 7) as f64
-        });
-        let (sigma, u) = left_singular(repeated.clone(), 3).unwrap();
+        let repeated = Mat::from_fn(n, 200, |i, k| values[(i, k % 30)] + 1e-3 * (k % 7) as f64);
+        let (sigma, u) = from_gram(repeated.as_ref(), 3).unwrap();
         let svd = linalg::thin_svd(repeated.as_ref()).unwrap();
         for (j, s) in sigma.iter().enumerate().take(3) {
             assert!((s / svd.s[j] - 1.0).abs() < 1e-9);
@@ -603,5 +611,26 @@ mod tests {
                 .sum();
             assert!((cosine.abs() - 1.0).abs() < 1e-9);
         }
+    }
+
+    /// Directions of a large matrix leave what is allowed, however small they are beside the first.
+    #[test]
+    fn many_samples_are_deflated() {
+        let (n, samples) = (64, LARGE / 64 + 64);
+        let size = |j: usize| 10f64.powi(-3 * j as i32);
+        let a = Mat::from_fn(n, samples, |i, k| {
+            let wave = |j: usize| ((j + 1) as f64 * (i as f64 + 0.5) * 0.049).cos();
+            let terms =
+                (0..4).map(|j| size(j) * wave(j) * ((j + 2) as f64 * k as f64 * 0.37).sin());
+            terms.sum()
+        });
+        let (sigma, u) = left_singular(a.clone(), 10, 1e-12 * a.norm_l2()).unwrap();
+        // Later directions lean on the earlier ones by rounding, which the QR of `learned_directions` takes away.
+        let count = u.ncols();
+        let q = linalg::Qr::new(u).q_mul(Mat::<f64>::identity(count, count).as_ref());
+        let inside = linalg::mul(q.transpose(), a.as_ref());
+        let left = (linalg::mul(q.as_ref(), inside.as_ref()) - &a).norm_l2();
+        assert!(sigma.len() >= 4 && left < 1e-11 * a.norm_l2(), "{left}");
+        assert!((sigma[0] / linalg::thin_svd(a.as_ref()).unwrap().s[0] - 1.0).abs() < 0.05);
     }
 }

@@ -56,8 +56,11 @@ const LEARNING_RATE: f64 = 0.75;
 /// Floors below this are rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Learned directions leave no more than this part of it: they cost little.
+/// Learned directions leave no more than this part of it, because they cost little, ...
 const LEFT_SHARE: f64 = 0.003;
+
+/// ... unless there are more values than this: then they leave as much as a prescribed basis may.
+const LARGE: usize = 4_000_000;
 
 /// Plans of all fields, but for transforms that are still open.
 pub(super) struct Bases {
@@ -237,7 +240,14 @@ impl Search<'_> {
         if pick.fitted <= ROUNDING.max(FLOOR_SHARE * error) {
             return Ok(Some(told));
         }
-        let tolerance = (LEFT_SHARE * error).clamp(HybridSpec::default().tolerance, 0.5);
+        let whole = &self.context.train.outputs[draft.index].1;
+        let values = whole.samples() * whole.points_of(0).len();
+        let share = if values > LARGE {
+            FLOOR_SHARE
+        } else {
+            LEFT_SHARE
+        };
+        let tolerance = (share * error).clamp(HybridSpec::default().tolerance, 0.5);
         let (spec, between) = self.best_hybrid(draft, tolerance)?;
         let kind = match &spec.prescribed {
             Some(prescribed) => format!("{} and learned directions", name_of(prescribed)),

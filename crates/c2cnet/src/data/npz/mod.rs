@@ -21,7 +21,7 @@
 //!
 //! Arrays may be stored or deflated, in C or Fortran order, of either byte order, of 4- or 8-byte
 //! floats or of integers. C order is faster: $(N, n)$ on file is the $n \times N$ matrix,
-//! column after column, that a [`Field`](super::Field) holds. Nothing pickled is read.
+//! column after column, that a [`Field`] holds. Nothing pickled is read.
 
 mod archive;
 mod array;
