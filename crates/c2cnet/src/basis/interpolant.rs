@@ -4,7 +4,7 @@
 //!   polynomial, error $O(h^4)$, where that predicts the data's own lines better than straight lines do; else
 //!   multilinear. In one dimension every set of points is a grid.
 //! - On a mesh, or scattered in the plane: linear on its triangles or on the Delaunay triangulation.
-//! - Scattered in more dimensions: the nearest points, weighted by their inverse squared distance.
+//! - Scattered in more dimensions: the value of the nearest point.
 //!
 //! At the data points themselves (found by the bits of their coordinates) values are reproduced exactly.
 
@@ -100,7 +100,7 @@ impl Interpolant {
             (Some(_), true) => "cubic between them",
             (Some(_), false) => "linear between them",
             (None, _) if self.points().dim() <= 2 => "linear on triangles between them",
-            (None, _) => "from the nearest between them",
+            (None, _) => "nearest between them",
         }
     }
 
