@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// |---|---|---|---|
 /// | `seed` | 0 | every random choice | any |
 /// | `validation` | 0.2 | part of the training samples that judges choices, at most 2,500 of them | 0 to 0.5, both excluded |
-/// | `withhold` | 0.1 | part of the output points kept out of the fit | 0 to 0.5 |
+/// | `withhold` | 0.1 | part of the output points that judge choices; they return for the final fit | 0 to 0.5 |
 /// | `symmetries` | `none` | augment the training samples | `none`, `interval`, `square` |
 /// | `input`, `output` | | bases, encoder, transform | see there |
 /// | `inputs.NAME`, `outputs.NAME` | `input`, `output` | the same for one named field | |
@@ -29,7 +29,7 @@ pub struct FitConfig {
     pub seed: u64,
     /// Part of the training samples held out to judge choices.
     pub validation: f64,
-    /// Part of the output points kept out of the fit.
+    /// Part of the output points that judge choices, and return for the final fit.
     pub withhold: f64,
     /// Symmetries by which training samples are augmented.
     pub symmetries: Symmetries,

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// A part below this, relative to the whole, is rounding.
 const ROUNDING: f64 = 1e-10;
 
-/// Matrices with more entries than this have their principal directions taken from Gram matrices, which costs a fifth.
+/// Matrices with more entries than this have their principal directions taken from Gram matrices.
 const LARGE: usize = 4_000_000;
 
 /// Samples of such matrices that are looked at, at most.
