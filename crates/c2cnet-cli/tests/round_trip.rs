@@ -63,7 +63,7 @@ fn from_data_to_predictions() {
 
     // Inputs alone: at all points of the data that the model was fitted to.
     let mut inputs = Dataset::read_npz(&folder.path("data.npz")).unwrap();
-    inputs.outputs.clear();
+    inputs.outputs = Default::default();
     inputs.write_npz(&folder.path("inputs.npz")).unwrap();
     folder.succeed(&["predict", "model.c2c", "inputs.npz", "-o", "fitted.npz"]);
     let shapes = npz::array_shapes(&folder.path("fitted.npz")).unwrap();

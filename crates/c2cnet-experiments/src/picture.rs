@@ -37,20 +37,18 @@ impl Shown {
         what: String,
         rl2e: f64,
     ) -> Result<Shown> {
-        let mut outputs = model.outputs().iter().enumerate();
-        let function = outputs.find(|(_, (_, decoder))| decoder.vector().is_none());
-        let Some((index, (name, _))) = function else {
+        let mut outputs = model.outputs().iter();
+        let function = outputs.find(|(_, decoder)| decoder.vector().is_none());
+        let Some((name, _)) = function else {
             return Err(Error::Config(
                 "quantities `q` have no points to be drawn at; leave the figure out".into(),
             ));
         };
-        let field = data.outputs.iter().find(|(n, _)| n == name);
-        let field = &field
-            .ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?
-            .1;
+        let field = data.outputs.get(name);
+        let field = field.ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?;
         let points = field.points_of(k).clone();
         let one = data.select(&[k]);
-        let predicted = model.predict(&one.inputs, index, &points)?;
+        let predicted = model.predict_output(name, &one.inputs, &points)?;
         let n = points.len();
         let truth = field.values_of(k)[c * n..(c + 1) * n].to_vec();
         Ok(Shown {

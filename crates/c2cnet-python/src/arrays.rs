@@ -1,7 +1,7 @@
 //! NumPy arrays as fields and points, and back.
 
 use crate::errors::exception;
-use c2cnet::data::{Field, Points, Scattered};
+use c2cnet::data::{Field, Fields, Points, Scattered};
 use c2cnet::{Error, Result};
 use faer::{Mat, MatRef};
 use numpy::ndarray::{ArrayViewD, Axis};
@@ -42,7 +42,7 @@ enum Views<'a> {
 }
 
 /// Fields from arrays, copied once and without the interpreter's lock.
-pub fn fields(py: Python<'_>, arrays: &[NamedArrays<'_>]) -> PyResult<Vec<(String, Field)>> {
+pub fn fields(py: Python<'_>, arrays: &[NamedArrays<'_>]) -> PyResult<Fields> {
     let views: Vec<_> = arrays
         .iter()
         .map(|(name, points, values)| {

@@ -65,13 +65,13 @@ impl Model {
         Ok((rebuild, (slf.get().to_bytes(py)?,)))
     }
 
-    /// Output number `output` at `at`: an array for shared points, a list of arrays for points of
+    /// The output called `output` at `at`: an array for shared points, a list of arrays for points of
     /// each sample.
     fn predict<'py>(
         &self,
         py: Python<'py>,
         inputs: Vec<NamedArrays<'py>>,
-        output: usize,
+        output: &str,
         at: Option<Arrays<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let inputs = arrays::fields(py, &inputs)?;
@@ -91,7 +91,9 @@ impl Model {
             }
             Places::None => {
                 let net = &self.net;
-                let entries = detached(py, || net.predict(&inputs, output, &Points::origin()))?;
+                let entries = detached(py, || {
+                    net.predict_output(output, &inputs, &Points::origin())
+                })?;
                 Ok(arrays::vectors(py, &entries).into_any())
             }
         }
@@ -127,12 +129,12 @@ impl Model {
         Ok(arrays::rows(py, coordinates.as_ref()))
     }
 
-    /// Output number `output` at `at` from coordinates of all outputs.
+    /// The output called `output` at `at` from coordinates of all outputs.
     fn decode<'py>(
         &self,
         py: Python<'py>,
         coordinates: Floats<'py>,
-        output: usize,
+        output: &str,
         at: Option<Arrays<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let coordinates = coordinates.columns()?;
@@ -220,19 +222,6 @@ impl Model {
         .to_string()
     }
 
-    /// The points at which output number `output` was fitted, if all samples share them.
-    fn fitted_points<'py>(
-        &self,
-        py: Python<'py>,
-        output: usize,
-    ) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
-        let decoder = self.net.outputs().get(output).map(|(_, decoder)| decoder);
-        match decoder.and_then(|decoder| decoder.fitted_points()) {
-            None => Ok(None),
-            Some(p) => arrays::array(py, &[p.len(), p.dim()], p.coords()).map(Some),
-        }
-    }
-
     /// The arrays of the model file by name, and the rest of it as JSON.
     fn archive<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, String)> {
         let archive = self.net.to_archive().map_err(exception)?;
@@ -254,8 +243,11 @@ enum Places {
 
 impl Model {
     /// Where to predict: as asked, else where the output was fitted; a vector nowhere.
-    fn places(&self, output: usize, at: Option<Arrays<'_>>) -> PyResult<Places> {
-        let decoder = self.net.outputs().get(output).map(|(_, decoder)| decoder);
+    fn places(&self, output: &str, at: Option<Arrays<'_>>) -> PyResult<Places> {
+        let mut outputs = self.net.outputs().iter();
+        let decoder = outputs
+            .find(|(name, _)| name == output)
+            .map(|(_, decoder)| decoder);
         if decoder.is_some_and(|decoder| decoder.basis().is_vector()) {
             return Ok(Places::None);
         }
@@ -265,7 +257,7 @@ impl Model {
                 Places::PerSample(all.iter().map(arrays::points).collect::<PyResult<_>>()?)
             }
             None => {
-                let fitted = decoder.and_then(|decoder| decoder.fitted_points());
+                let fitted = decoder.and_then(|decoder| decoder.points());
                 Places::Shared(fitted.cloned().ok_or_else(|| {
                     exception(c2cnet::Error::Config(
                         "the points to predict at are not known: the model was fitted at points that \
@@ -281,7 +273,7 @@ impl Model {
         &self,
         py: Python<'py>,
         coordinates: &Mat<f64>,
-        output: usize,
+        output: &str,
         points: &[Points],
     ) -> PyResult<Bound<'py, PyAny>> {
         if points.len() != coordinates.ncols() {

@@ -3,10 +3,11 @@
 
 use c2cnet::Result;
 use c2cnet::basis::{
-    Basis, BasisSpec, BuildContext, FieldBasis, FiniteElementsSpec, MeshSpec, RandomFeaturesSpec,
+    Basis, BasisSpec, BuildContext, Degree, FieldBasis, FiniteElementsSpec, MeshSpec,
+    RandomFeaturesSpec,
 };
 use c2cnet::data::npz::write_npz;
-use c2cnet::data::{Bounds, Dataset, Field, Observations, Points, Scattered};
+use c2cnet::data::{Bounds, Dataset, Field, Fields, Observations, Points, Scattered};
 use c2cnet::domain::Polygon;
 use c2cnet::encode::{Encoder, EncoderSpec, FieldEncoder, Spectrum, Transform};
 use c2cnet::storage::Archive;
@@ -61,24 +62,19 @@ fn scattered_basis() -> Result<Arc<dyn Basis>> {
 
 fn random_features(functions: usize, partitions: usize, scale: f64) -> BasisSpec {
     BasisSpec::from(RandomFeaturesSpec {
-        functions,
         partitions: vec![partitions; 2],
         scale,
-        activation: Default::default(),
-        coordinates: Default::default(),
         seed: SEED,
+        ..RandomFeaturesSpec::new(functions)
     })
 }
 
 /// An unstructured mesh of the unit square.
 fn elements_spec() -> Result<BasisSpec> {
+    let square = MeshSpec::Polygon(Polygon::rectangle(&Bounds::unit(2))?);
     Ok(BasisSpec::from(FiniteElementsSpec {
-        degree: Default::default(),
         functions: Some(553),
-        size: None,
-        mesh: MeshSpec::Polygon(Polygon::rectangle(&Bounds::unit(2))?),
-        boundary: Default::default(),
-        slack: 0.0,
+        ..FiniteElementsSpec::on(Degree::Linear, square)
     }))
 }
 
@@ -177,8 +173,8 @@ fn columns(matrix: &Mat<f64>) -> impl Iterator<Item = f64> + '_ {
 
 fn write_input(path: &Path, field: Field) -> Result<()> {
     Dataset {
-        inputs: vec![(String::new(), field)],
-        outputs: Vec::new(),
+        inputs: field.into(),
+        outputs: Fields::default(),
         n_train: None,
         split: None,
         triangles: None,
@@ -188,7 +184,7 @@ fn write_input(path: &Path, field: Field) -> Result<()> {
 }
 
 fn read_input(path: &Path) -> Result<Field> {
-    Ok(Dataset::read_npz(path)?.inputs.remove(0).1)
+    Ok(Dataset::read_npz(path)?.inputs[0].1.clone())
 }
 
 /// Peak and present resident memory in MiB; the peak counts from the last [`reset_peak`].

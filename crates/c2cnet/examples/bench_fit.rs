@@ -25,8 +25,8 @@ fn main() -> Result<()> {
 
     let (seconds_fit, (model, _)) = least(count(fits), || fit(&train, &config, &Silent))?;
     let predictions = count(predictions);
-    let (seconds_all, fields) = least(predictions, || model.predict(&test.inputs, 0, points))?;
-    let (seconds_one, _) = least(predictions, || model.predict(&one.inputs, 0, points))?;
+    let (seconds_all, fields) = least(predictions, || model.predict(&test.inputs, points))?;
+    let (seconds_one, _) = least(predictions, || model.predict(&one.inputs, points))?;
     let u = &fields[0];
     write_npz(Path::new(output), |npz| {
         let values = (0..u.ncols()).flat_map(|k| u.col(k).iter().copied());

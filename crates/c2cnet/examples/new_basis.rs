@@ -122,7 +122,7 @@ pub fn main() -> Result<()> {
     // A model file holds it, to the last bit.
     let loaded = C2CNet::from_bytes(&model.to_bytes()?)?;
     let at = Points::linspace(0.0, 1.0, 37);
-    let [a, b] = [&model, &loaded].map(|m| m.predict(&data.inputs, 0, &at));
+    let [a, b] = [&model, &loaded].map(|m| m.predict(&data.inputs, &at));
     assert!(a? == b?);
 
     // Settings name it as any other.

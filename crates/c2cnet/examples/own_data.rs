@@ -33,7 +33,7 @@ pub fn main() -> Result<()> {
 
     // Anywhere, not only at the points of the data.
     let between = Points::linspace(0.0, 1.0, 333);
-    let predicted = &model.predict(&test.inputs, 0, &between)?[0];
+    let predicted = &model.predict(&test.inputs, &between)?[0];
     let truth: f64 = (1..=6)
         .map(|j| amplitude(j, 90) * (j as f64 * between.point(200)[0]).sin() / j as f64)
         .sum();

@@ -40,7 +40,7 @@
 //! assert!(report.validation.rl2e < 1e-4);
 //!
 //! let between = Points::linspace(0.0, 1.0, 333);
-//! let predicted = &model.predict(&data.inputs, 0, &between)?[0];
+//! let predicted = &model.predict(&data.inputs, &between)?[0];
 //! let truth = |i: usize, k: usize| {
 //!     let x = between.point(i)[0];
 //!     (phase(k).cos() - (3.0 * x + phase(k)).cos()) / 3.0

@@ -4,7 +4,7 @@
 //! In between a person may look at it and change it.
 
 use crate::basis::BasisSpec;
-use crate::data::{Bounds, Dataset, Field, Symmetries};
+use crate::data::{Bounds, Dataset, Field, Fields, Symmetries};
 use crate::encode::{EncoderSpec, Kind, Transform, VectorSpec};
 use crate::map::mlp::Recipe;
 use crate::map::{KernelSettings, MlpSpec};
@@ -210,11 +210,7 @@ impl Plan {
 }
 
 /// Plans and fields must be the same, in the same order.
-fn check_fields(
-    kind: &str,
-    plans: Vec<(&String, &Bounds)>,
-    fields: &[(String, Field)],
-) -> Result<()> {
+fn check_fields(kind: &str, plans: Vec<(&String, &Bounds)>, fields: &Fields) -> Result<()> {
     let names = |list: Vec<&String>| format!("{list:?}");
     let planned: Vec<&String> = plans.iter().map(|p| p.0).collect();
     let present: Vec<&String> = fields.iter().map(|f| &f.0).collect();

@@ -346,7 +346,7 @@ impl FitConfig {
     }
 
     /// How samples and points are divided, and by which seed.
-    pub fn protocol(&self) -> Protocol {
+    pub(crate) fn protocol(&self) -> Protocol {
         Protocol {
             seed: self.seed,
             validation: self.validation,
@@ -356,12 +356,12 @@ impl FitConfig {
     }
 
     /// The settings of the input field `name`.
-    pub fn input_named(&self, name: &str) -> &InputConfig {
+    pub(crate) fn input_named(&self, name: &str) -> &InputConfig {
         self.inputs.get(name).unwrap_or(&self.input)
     }
 
     /// The settings of the output field `name`.
-    pub fn output_named(&self, name: &str) -> &OutputConfig {
+    pub(crate) fn output_named(&self, name: &str) -> &OutputConfig {
         self.outputs.get(name).unwrap_or(&self.output)
     }
 }

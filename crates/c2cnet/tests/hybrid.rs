@@ -2,7 +2,7 @@
 
 use c2cnet::basis::{BasisSpec, BuildContext, FieldBasis};
 use c2cnet::data::{Dataset, Field, Observations, Points};
-use c2cnet::decode::FieldDecoder;
+use c2cnet::decode::{FieldDecoder, Withheld};
 use c2cnet::{C2CNet, FitConfig, Silent, fit, fit_plan, plan};
 use faer::Mat;
 use serde_json::json;
@@ -53,7 +53,8 @@ fn the_loss_splits_into_coordinates_and_floor() {
             ..BuildContext::on(&domain)
         };
         let basis = FieldBasis::separate(vec![spec.build(context).unwrap()]).unwrap();
-        let (decoder, targets) = FieldDecoder::fit(basis, &data.outputs[0].1, 0.0, &[], 0).unwrap();
+        let (decoder, targets) =
+            FieldDecoder::fit(basis, &data.outputs[0].1, &Withheld::none(), &[], 0).unwrap();
         let guess = Mat::from_fn(decoder.rank(), 60, |i, k| (i as f64 - 0.1 * k as f64).sin());
         let decoded = &decoder.decode(guess.as_ref(), points).unwrap()[0];
         for k in 0..60 {
@@ -95,7 +96,7 @@ fn plans_and_files_keep_hybrid_spaces() {
     let (again, _) = fit_plan(&data, &serde_json::from_str(&text).unwrap(), &Silent).unwrap();
     let loaded = C2CNet::from_bytes(&model.to_bytes().unwrap()).unwrap();
     let at = Points::linspace(0.0, 0.9, 77);
-    let [a, b, c] = [&model, &again, &loaded].map(|m| m.predict(&data.inputs, 0, &at).unwrap());
+    let [a, b, c] = [&model, &again, &loaded].map(|m| m.predict(&data.inputs, &at).unwrap());
     assert!(a == b && a == c);
 }
 

@@ -3,7 +3,7 @@
 
 mod toy;
 
-use c2cnet::data::{Dataset, Field, Points};
+use c2cnet::data::{Dataset, Field, Fields, Points};
 use c2cnet::{C2CNet, FitConfig, Plan, Silent, fit, fit_plan, plan};
 use faer::Mat;
 use rand::RngExt;
@@ -118,8 +118,8 @@ fn two_parameters_to_a_field() {
     let again = C2CNet::from_bytes(&bytes).unwrap();
     let inputs = test_of(&data).inputs;
     let at = line(7);
-    let predicted = model.predict(&inputs, 0, &at).unwrap();
-    assert_eq!(again.predict(&inputs, 0, &at).unwrap(), predicted);
+    let predicted = model.predict(&inputs, &at).unwrap();
+    assert_eq!(again.predict(&inputs, &at).unwrap(), predicted);
     assert_eq!(again.to_bytes().unwrap(), bytes);
 }
 
@@ -131,7 +131,7 @@ fn a_field_to_quantities_of_different_sizes() {
     let test = test_of(&data);
     let report = model.evaluate(&test).unwrap();
     let truth = test.outputs[0].1.vectors().unwrap();
-    let predicted = model.predict(&test.inputs, 0, &Points::origin()).unwrap();
+    let predicted = model.predict(&test.inputs, &Points::origin()).unwrap();
     assert_eq!(report.quantities.len(), 2);
     assert_eq!((report.floor, report.withheld_rl2e), (0.0, None));
     for (i, quantity) in report.quantities.iter().enumerate() {
@@ -142,7 +142,7 @@ fn a_field_to_quantities_of_different_sizes() {
     }
     let again = C2CNet::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(
-        again.predict(&test.inputs, 0, &Points::origin()).unwrap(),
+        again.predict(&test.inputs, &Points::origin()).unwrap(),
         predicted
     );
 }
@@ -196,7 +196,7 @@ fn parameters_beside_a_field_and_quantities_beside_another() {
         assert_eq!((q.output.as_str(), q.column), ("q", 0));
         assert!(q.rmse < 0.03 * q.deviation, "size {size}: {q:?}");
         let test = test_of(&data);
-        let predicted = &model.predict(&test.inputs, 0, &line(31)).unwrap()[0];
+        let predicted = &model.predict_output("", &test.inputs, &line(31)).unwrap()[0];
         let truth = function_values(&test.outputs[0].1);
         let off = (predicted - &truth).norm_l2() / truth.norm_l2();
         assert!(off < 0.03, "size {size}: {off}");
@@ -247,14 +247,14 @@ fn kinds_of_parameters() {
     let inputs = &data.inputs;
     assert_eq!(a.encode(inputs).unwrap().nrows(), 6);
     assert_eq!(
-        a.predict(inputs, 0, &line(5)).unwrap(),
-        b.predict(inputs, 0, &line(5)).unwrap()
+        a.predict(inputs, &line(5)).unwrap(),
+        b.predict(inputs, &line(5)).unwrap()
     );
 
     let with = |row: usize, value: f64| {
         let mut p = p.subcols(0, 4).to_owned();
         p[(row, 3)] = value;
-        vec![(String::new(), Field::vector(p.as_ref()).unwrap())]
+        Fields::from(Field::vector(p.as_ref()).unwrap())
     };
     says(
         a.encode(&with(2, 7.0)),
@@ -283,7 +283,7 @@ fn positive_quantities() {
     );
     let (model, _) = fitted(&data, json!({"output": {"kinds": ["positive"]}}));
     let test = test_of(&data);
-    let predicted = &model.predict(&test.inputs, 0, &Points::origin()).unwrap()[0];
+    let predicted = &model.predict(&test.inputs, &Points::origin()).unwrap()[0];
     let truth = test.outputs[0].1.vectors().unwrap();
     for k in 0..truth.ncols() {
         let relative = predicted[(0, k)] / truth[(0, k)] - 1.0;
@@ -302,8 +302,7 @@ fn constant_parameters_and_quantities_are_harmless() {
         p.ncols(),
         |i, k| if i == 1 { 0.0 } else { 1.0 / p[(0, k)] },
     );
-    data.outputs
-        .push(("q".into(), Field::vector(q.as_ref()).unwrap()));
+    data.outputs.push("q", Field::vector(q.as_ref()).unwrap());
     let (model, _) = fitted(&data, json!({}));
     let report = model.evaluate(&test_of(&data)).unwrap();
     assert!(report.rl2e < 1e-2, "{}", report.rl2e);
@@ -380,7 +379,7 @@ fn vectors_that_cannot_be() {
     );
     let (model, _) = fitted(&data, json!({"map": {"kind": "linear"}}));
     let vector = |rows: usize| Field::vector(Mat::<f64>::full(rows, 2, 1.0).as_ref()).unwrap();
-    let encode = |field: Field| model.encode(&[(String::new(), field)]);
+    let encode = |field: Field| model.encode(&field.into());
     says(
         encode(vector(3)),
         &["input p: 3 values per sample, the model was fitted to 2"],
@@ -389,9 +388,9 @@ fn vectors_that_cannot_be() {
         encode(function(5, 2, |_, x| x)),
         &["input p: a function", "without points"],
     );
-    let inputs = [(String::new(), vector(2))];
+    let inputs = vector(2).into();
     says(
-        model.predict(&inputs, 0, &Points::linspace(0.0, 2.0, 3)),
+        model.predict(&inputs, &Points::linspace(0.0, 2.0, 3)),
         &["outside"],
     );
 }

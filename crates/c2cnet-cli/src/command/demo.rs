@@ -1,7 +1,7 @@
 //! `c2cnet demo`: everything once, explained.
 
 use super::errors;
-use c2cnet::data::{Dataset, Field, Observations, Points};
+use c2cnet::data::{Dataset, Field, Fields, Observations, Points};
 use c2cnet::metrics::relative;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{C2CNet, FitConfig, fit};
@@ -176,7 +176,7 @@ fn fine_data(
 
 /// Every so many points of all fields.
 fn thinned(fine: &Dataset) -> Result<Dataset> {
-    let thin = |fields: &[(String, Field)]| {
+    let thin = |fields: &Fields| {
         fields
             .iter()
             .map(|(name, field)| {
@@ -190,7 +190,7 @@ fn thinned(fine: &Dataset) -> Result<Dataset> {
                     .collect();
                 Ok((name.clone(), Field::shared(points.select(&kept), values)?))
             })
-            .collect::<Result<Vec<_>>>()
+            .collect::<Result<Fields>>()
     };
     let mut data = fine.clone();
     data.inputs = thin(&fine.inputs)?;
@@ -205,7 +205,7 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
     let inputs = data.select(&test);
     let truth = &fine.outputs[0].1.select(&test);
     let points: &Points = truth.points_of(0);
-    let predicted = &model.predict(&inputs.inputs, 0, points)?[0];
+    let predicted = &model.predict(&inputs.inputs, points)?[0];
     let between: Vec<usize> = (0..points.len()).filter(|i| i % REFINEMENT != 0).collect();
     let each: Vec<f64> = (0..test.len())
         .map(|k| {

@@ -2,7 +2,7 @@
 
 use crate::training;
 use c2cnet::Error;
-use c2cnet::data::{Bounds, Dataset, Field, Points, npz};
+use c2cnet::data::{Bounds, Dataset, Field, Fields, Points, npz};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{PLANE, plane, sorted};
 use c2cnet_experiments::terminal::{counted, number, say};
@@ -155,7 +155,7 @@ impl<'a> Drawing<'a> {
             self.set(),
             self.vectors()
         );
-        let panels = |kind: Kind, fields: &[(String, Field)]| -> Vec<Panel> {
+        let panels = |kind: Kind, fields: &Fields| -> Vec<Panel> {
             let functions = fields.iter().filter(|(_, field)| !field.is_vector());
             functions
                 .flat_map(|(name, field)| self.panels(kind, name, field))

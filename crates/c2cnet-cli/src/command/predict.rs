@@ -76,16 +76,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let progress = Progress::start(format!("predicting {}", counted(data.samples(), "sample")));
     let coordinates = model.predict_coordinates(&data.inputs)?;
     let mut predictions = Vec::new();
-    for (index, (name, target)) in targets.into_iter().enumerate() {
+    for (name, target) in targets {
         let values = match &target {
-            Target::Shared(points) => vec![model.decode(coordinates.as_ref(), index, points)?],
+            Target::Shared(points) => vec![model.decode(coordinates.as_ref(), &name, points)?],
             Target::Vector => {
-                vec![model.decode(coordinates.as_ref(), index, &Points::origin())?]
+                vec![model.decode(coordinates.as_ref(), &name, &Points::origin())?]
             }
             Target::PerSample(samples) => samples
                 .iter()
                 .enumerate()
-                .map(|(k, points)| model.decode(coordinates.as_ref().subcols(k, 1), index, points))
+                .map(|(k, points)| model.decode(coordinates.as_ref().subcols(k, 1), &name, points))
                 .collect::<Result<_>>()?,
         };
         predictions.push(Prediction {
@@ -149,7 +149,7 @@ fn targets(args: &Args, model: &C2CNet, data: &Dataset) -> Result<Vec<(String, T
             let is_known = |(n, field): &&(String, Field)| n == name && !field.is_vector();
             let known = data.outputs.iter().find(is_known);
             let given = in_file.iter().find(|(n, _)| n == name || n.is_empty());
-            let target = match (known, given, decoder.fitted_points()) {
+            let target = match (known, given, decoder.points()) {
                 _ if decoder.basis().is_vector() => Target::Vector,
                 (Some((_, field)), _, _) => match field.shared_points() {
                     Some(points) => Target::Shared(points.clone()),

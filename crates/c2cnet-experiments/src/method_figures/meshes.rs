@@ -104,11 +104,7 @@ fn shared(points: Option<&Points>) -> Result<Points> {
 fn mesh(domain: &Polygon, functions: usize) -> Result<TriangleMesh> {
     let spec = FiniteElementsSpec {
         functions: Some(functions),
-        mesh: MeshSpec::Polygon(domain.clone()),
-        degree: Degree::default(),
-        size: None,
-        boundary: Default::default(),
-        slack: 0.0,
+        ..FiniteElementsSpec::on(Degree::Linear, MeshSpec::Polygon(domain.clone()))
     };
     let basis = FiniteElements::new(&spec, BuildContext::on(&Bounds::unit(2)))?;
     let missing = || Error::Numerical(format!("{} have no triangles", basis.describe()));

@@ -73,10 +73,10 @@ pub fn derive(
         .outputs
         .first()
         .and_then(|(_, f)| f.shared_points().cloned());
-    for (_, field) in &mut derived.inputs {
+    for (_, field) in derived.inputs.iter_mut() {
         *field = input.apply(field)?;
     }
-    for (_, field) in &mut derived.outputs {
+    for (_, field) in derived.outputs.iter_mut() {
         *field = output.apply(field)?;
     }
     // Triangles name the output's points as they were.

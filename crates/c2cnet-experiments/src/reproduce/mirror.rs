@@ -55,8 +55,8 @@ pub fn mirror(data: &Dataset) -> Result<Dataset> {
         start += part.ncols();
     }
     let mut mirrored = data.clone();
-    mirrored.inputs = vec![(name.clone(), Field::per_sample(2, inputs)?)];
-    mirrored.outputs = vec![(out_name.clone(), Field::shared(points.clone(), vec![all])?)];
+    mirrored.inputs = [(name.clone(), Field::per_sample(2, inputs)?)].into();
+    mirrored.outputs = [(out_name.clone(), Field::shared(points.clone(), vec![all])?)].into();
     mirrored.n_train = Some(2 * n_train);
     mirrored.check()?;
     Ok(mirrored)

@@ -144,7 +144,7 @@ fn row(
 fn recover(model: &C2CNet, data: &Dataset) -> Result<Vec<Recovery>> {
     let field = &data.outputs[0].1;
     let points = field.points_of(0);
-    let found = &model.predict(&data.inputs, 0, points)?[0];
+    let found = &model.predict(&data.inputs, points)?[0];
     (0..data.samples())
         .map(|k| {
             let predicted: Vec<f64> = found.col(k).iter().copied().collect();

@@ -57,10 +57,10 @@ class Operator(Fitted):
             y = self._known(self.y, "_fitted_y")
         names = self._output_names()
         found = {}
-        for k, name in enumerate(names):
+        for name in names:
             at = y.get(name) if isinstance(y, Mapping) else y
             places = None if at is None else _arrays.points(at, "y")
-            found[name] = model.predict(inputs, k, places)
+            found[name] = model.predict(inputs, name, places)
             if isinstance(at, np.ndarray) and at.ndim == 3:
                 found[name] = np.stack(found[name])
         return found[""] if names == [""] else found
@@ -135,9 +135,9 @@ class Operator(Fitted):
         names = self._output_names()
         numbers = _arrays.floats(coordinates, "coordinates")
         found = {}
-        for k, name in enumerate(names):
+        for name in names:
             at = y.get(name) if isinstance(y, Mapping) else y
-            found[name] = model.decode(numbers, k, None if at is None else _arrays.points(at, "y"))
+            found[name] = model.decode(numbers, name, None if at is None else _arrays.points(at, "y"))
         return found[""] if names == [""] else found
 
     # Errors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from ._parameters import Spec
 
@@ -21,9 +21,7 @@ class Ridge(Encoder):
     Parameters
     ----------
     strength : float, optional
-        :math:`\lambda`, normalised by the number of points; chosen from the data if not given.
-    choose : {"gcv", "loo"}
-        How: generalised cross-validation or leaving one point out.
+        :math:`\lambda`, normalised by the number of points; chosen by generalised cross-validation if not given.
 
     Examples
     --------
@@ -31,11 +29,8 @@ class Ridge(Encoder):
     Ridge(strength=1e-08)
     """
 
-    def __init__(
-        self, strength: float | None = None, choose: Literal["gcv", "loo"] = "gcv"
-    ) -> None:
+    def __init__(self, strength: float | None = None) -> None:
         self.strength = strength
-        self.choose = choose
 
     def settings(self) -> dict[str, Any]:
         """Return the settings under ``encoder`` in a settings file.
@@ -47,7 +42,7 @@ class Ridge(Encoder):
         Examples
         --------
         >>> Ridge().settings()
-        {'choose': 'gcv', 'method': 'ridge'}
+        {'method': 'ridge'}
         """
         settings = super().settings()
         if "strength" in settings:
@@ -61,11 +56,10 @@ class TruncatedSVD(Encoder):
     Parameters
     ----------
     cut : float, optional
-        The smallest singular value kept; chosen from the data if nothing is given.
+        The smallest singular value kept; chosen by generalised cross-validation if
+        nothing is given.
     relative_cut : float, optional
         The same as a fraction of the largest.
-    choose : {"gcv", "loo"}
-        How: generalised cross-validation or leaving one point out.
 
     Examples
     --------
@@ -77,11 +71,9 @@ class TruncatedSVD(Encoder):
         self,
         cut: float | None = None,
         relative_cut: float | None = None,
-        choose: Literal["gcv", "loo"] = "gcv",
     ) -> None:
         self.cut = cut
         self.relative_cut = relative_cut
-        self.choose = choose
 
     def settings(self) -> dict[str, Any]:
         """Return the settings under ``encoder`` in a settings file.
@@ -93,7 +85,7 @@ class TruncatedSVD(Encoder):
         Examples
         --------
         >>> TruncatedSVD(0.1).settings()
-        {'cut': 0.1, 'choose': 'gcv', 'method': 'svd'}
+        {'cut': 0.1, 'method': 'svd'}
         """
         return {**super().settings(), "method": "svd"}
 

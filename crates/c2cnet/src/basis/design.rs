@@ -78,7 +78,7 @@ impl Blocks {
     }
 
     /// The blocks, given away.
-    pub fn into_blocks(self) -> Vec<Block> {
+    pub(crate) fn into_blocks(self) -> Vec<Block> {
         self.blocks
     }
 
@@ -127,7 +127,7 @@ impl Design {
     }
 
     /// Turns blocks that save little into a dense matrix, where products are faster.
-    pub fn densify_if_full(self) -> Design {
+    pub(crate) fn densify_if_full(self) -> Design {
         match &self {
             Design::Blocks(b) if 2 * b.stored() > b.nrows * b.ncols => {
                 Design::Dense(self.to_dense())
@@ -153,7 +153,7 @@ impl Design {
     }
 
     /// The rows at `indices`, in that order, every entry stored.
-    pub fn dense_rows(&self, indices: &[usize]) -> Mat<f64> {
+    pub(crate) fn dense_rows(&self, indices: &[usize]) -> Mat<f64> {
         match self {
             Design::Dense(m) => linalg::select_rows(m.as_ref(), indices),
             Design::Blocks(b) => {
@@ -178,7 +178,7 @@ impl Design {
 
     /// The same matrix with the rows where `skip` is true set to zero: points that are not fitted
     /// need no copy of the data without them.
-    pub fn without_rows(self, skip: &[bool]) -> Design {
+    pub(crate) fn without_rows(self, skip: &[bool]) -> Design {
         match self {
             Design::Dense(mut m) => {
                 for j in 0..m.ncols() {
@@ -215,7 +215,7 @@ impl Design {
     }
 
     /// For each function, whether it is nonzero at some row that is not skipped.
-    pub fn seen_columns(&self, skip: &[bool]) -> Vec<bool> {
+    pub(crate) fn seen_columns(&self, skip: &[bool]) -> Vec<bool> {
         let mut seen = vec![false; self.ncols()];
         match self {
             Design::Dense(m) => {
@@ -289,7 +289,7 @@ impl Blocks {
 
 /// Groups `keys[i]` (the cell of point `i`) into lists of points, in order of first appearance
 /// of the sorted keys; the order depends on the keys alone.
-pub fn group_by_cell<K: Ord + Copy>(keys: &[K]) -> Vec<(K, Vec<usize>)> {
+pub(crate) fn group_by_cell<K: Ord + Copy>(keys: &[K]) -> Vec<(K, Vec<usize>)> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by_key(|&i| (keys[i], i));
     let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
@@ -303,7 +303,7 @@ pub fn group_by_cell<K: Ord + Copy>(keys: &[K]) -> Vec<(K, Vec<usize>)> {
 }
 
 /// Builds the blocks of `groups` in parallel with `build(cell, rows) -> (cols, values)`.
-pub fn build_blocks<K: Send + Sync + Copy>(
+pub(crate) fn build_blocks<K: Send + Sync + Copy>(
     nrows: usize,
     ncols: usize,
     groups: Vec<(K, Vec<usize>)>,

@@ -119,7 +119,7 @@ impl Ladder {
 
     /// The same with variants in the plane for [`Ladder::stretched`].
     #[must_use]
-    pub fn with_stretch(
+    pub(crate) fn with_stretch(
         mut self,
         by_stretch: impl Fn(usize, f64) -> Option<BasisSpec> + Send + Sync + 'static,
     ) -> Self {
@@ -288,12 +288,12 @@ impl BasisSpec {
     }
 
     /// [`BasisFamily::depends_on_values`].
-    pub fn depends_on_values(&self) -> bool {
+    pub(crate) fn depends_on_values(&self) -> bool {
         self.0.depends_on_values()
     }
 
     /// [`BasisFamily::NEARLY_DEPENDENT`].
-    pub fn nearly_dependent(&self) -> bool {
+    pub(crate) fn nearly_dependent(&self) -> bool {
         self.0.nearly_dependent()
     }
 

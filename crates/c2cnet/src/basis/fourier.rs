@@ -46,6 +46,17 @@ pub struct FourierSpec {
     pub functions: Option<usize>,
 }
 
+impl FourierSpec {
+    /// So many products of smallest frequency.
+    pub fn new(kind: FourierKind, functions: usize) -> Self {
+        FourierSpec {
+            kind,
+            modes: None,
+            functions: Some(functions),
+        }
+    }
+}
+
 /// Which trigonometric functions of one variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -102,11 +113,7 @@ impl BasisFamily for FourierSpec {
 }
 
 fn ladder(kind: FourierKind) -> Ladder {
-    let functions = move |size| FourierSpec {
-        kind,
-        modes: None,
-        functions: Some(size),
-    };
+    let functions = move |size| FourierSpec::new(kind, size);
     let modes = move |size: usize, stretch| {
         let mut modes = split_product(size as f64, stretch)?;
         if kind == FourierKind::Periodic {

@@ -73,6 +73,16 @@ impl Default for HybridSpec {
     }
 }
 
+impl HybridSpec {
+    /// Prescribed functions and as many learned directions as the data needs beside them.
+    pub fn beside(prescribed: impl Into<BasisSpec>) -> Self {
+        HybridSpec {
+            prescribed: Some(prescribed.into()),
+            ..HybridSpec::default()
+        }
+    }
+}
+
 impl BasisFamily for HybridSpec {
     const NAME: &'static str = "hybrid";
     type Basis = Hybrid;

@@ -18,7 +18,8 @@ mod tensor;
 mod vector;
 
 pub use centres::{CentreBox, Centres, Spacing, Width};
-pub use design::{Block, Blocks, Design, build_blocks, group_by_cell};
+pub use design::{Block, Blocks, Design};
+pub(crate) use design::{build_blocks, group_by_cell};
 pub(crate) use family::nearly_dependent;
 pub use family::{BasisFamily, BasisSpec, BuildContext, Ladder, LadderRequest, ladders, register};
 pub use finite_elements::{

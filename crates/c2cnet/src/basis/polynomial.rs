@@ -42,6 +42,17 @@ pub struct PolynomialSpec {
     pub functions: Option<usize>,
 }
 
+impl PolynomialSpec {
+    /// So many products of smallest total degree.
+    pub fn new(kind: PolynomialKind, functions: usize) -> Self {
+        PolynomialSpec {
+            kind,
+            functions: Some(functions),
+            ..PolynomialSpec::default()
+        }
+    }
+}
+
 /// Which polynomials of one variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -86,10 +97,7 @@ impl BasisFamily for PolynomialSpec {
 
     /// Legendre polynomials; Chebyshev's span the same.
     fn ladders(_: &LadderRequest<'_>) -> Vec<Ladder> {
-        let functions = |size| PolynomialSpec {
-            functions: Some(size),
-            ..PolynomialSpec::default()
-        };
+        let functions = |size| PolynomialSpec::new(PolynomialKind::Legendre, size);
         let degrees = |size: usize, stretch| {
             let counts = split_product(size as f64, stretch)?;
             let spec = PolynomialSpec {

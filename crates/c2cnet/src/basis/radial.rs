@@ -56,6 +56,19 @@ pub struct RadialSpec {
     pub seed: u64,
 }
 
+impl RadialSpec {
+    /// So many functions with default centres and widths.
+    pub fn new(kernel: Kernel, functions: usize) -> Self {
+        RadialSpec {
+            kernel,
+            functions,
+            centres: Centres::default(),
+            width: None,
+            seed: 0,
+        }
+    }
+}
+
 /// The function $\phi$ of distance over width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -54,6 +54,20 @@ pub struct RandomFeaturesSpec {
     pub seed: u64,
 }
 
+impl RandomFeaturesSpec {
+    /// So many functions on one patch with the paper's law of the weights.
+    pub fn new(functions: usize) -> Self {
+        RandomFeaturesSpec {
+            functions,
+            partitions: Vec::new(),
+            scale: default_scale(),
+            activation: Activation::default(),
+            coordinates: Coordinates::default(),
+            seed: 0,
+        }
+    }
+}
+
 fn default_scale() -> f64 {
     3.0
 }

@@ -157,7 +157,7 @@ impl FieldBasis {
     ///
     /// # Panics
     /// If `count` is 0.
-    pub fn of_vector(count: usize) -> Self {
+    pub(crate) fn of_vector(count: usize) -> Self {
         let one: Arc<dyn Basis> = Arc::new(SingleValue::new());
         Self::separate(vec![one; count]).expect("a vector has values")
     }

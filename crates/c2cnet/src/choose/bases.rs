@@ -14,8 +14,10 @@ use super::ranking::{
 };
 use super::{InputDraft, maps, transform_candidates, with_transforms};
 use crate::basis::SingleValueSpec;
-use crate::basis::{BasisSpec, Centres, HybridSpec, Kernel, PolynomialSpec, RadialSpec};
-use crate::data::{Bounds, Dataset, Field, Observations};
+use crate::basis::{
+    BasisSpec, Centres, HybridSpec, Kernel, PolynomialKind, PolynomialSpec, RadialSpec,
+};
+use crate::data::{Bounds, Dataset, Field, Fields, Observations};
 use crate::decode::Targets;
 use crate::encode::{EncoderSpec, Method, Transform, stack_components};
 use crate::fit::{Context, Inputs, MapTrainingSet, encode_samples, represent_outputs};
@@ -755,7 +757,7 @@ impl<'a> Judge<'a> {
 }
 
 /// Outputs at shared points as they are: nothing of them is lost. `None` where samples have points of their own.
-fn point_values(outputs: &[(String, Field)]) -> Option<Targets> {
+fn point_values(outputs: &Fields) -> Option<Targets> {
     let parts = outputs.iter().map(|(_, field)| {
         let Observations::Shared { values, .. } = field.observations() else {
             return None;
@@ -807,16 +809,10 @@ fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
     // Smooth functions, each of which few readings see; in many dimensions they would be too far apart.
     let basis = match field.dim() {
         1..=3 => BasisSpec::from(RadialSpec {
-            kernel: Kernel::Gaussian,
-            functions,
             centres: Centres::Grid,
-            width: None,
-            seed: 0,
+            ..RadialSpec::new(Kernel::Gaussian, functions)
         }),
-        _ => BasisSpec::from(PolynomialSpec {
-            functions: Some(functions),
-            ..PolynomialSpec::default()
-        }),
+        _ => PolynomialSpec::new(PolynomialKind::Legendre, functions).into(),
     };
     InputPlan {
         bases: vec![basis],

@@ -175,6 +175,7 @@ mod tests {
     use super::*;
     use crate::basis::{BasisSpec, BuildContext, FieldBasis};
     use crate::data::Bounds;
+    use crate::decode::Withheld;
 
     fn waves(points: Points) -> Field {
         let values = Mat::from_fn(points.len(), 4, |i, k| {
@@ -195,7 +196,9 @@ mod tests {
     fn judged(spec: &serde_json::Value) -> (bool, f64, f64) {
         let domain = Bounds::unit(2);
         let [grid, finer] = [41, 81].map(|n| waves(Points::grid(&domain, &[n, n])));
-        let (decoder, targets) = FieldDecoder::fit(basis(spec), &grid, 0.1, &[], 0).unwrap();
+        let (decoder, targets) =
+            FieldDecoder::fit(basis(spec), &grid, &Withheld::choose(&grid, 0.1, 0), &[], 0)
+                .unwrap();
         let (coordinates, error) = (
             targets.coordinates.as_ref(),
             targets.withheld_floor.unwrap(),
@@ -271,8 +274,14 @@ mod tests {
         let cosines = serde_json::json!({"family": "fourier", "kind": "cosine", "functions": 1024});
         for values in [constants, bumps] {
             let field = Field::shared(points.clone(), vec![values]).unwrap();
-            let (decoder, targets) =
-                FieldDecoder::fit(basis(&cosines), &field, 0.1, &[], 0).unwrap();
+            let (decoder, targets) = FieldDecoder::fit(
+                basis(&cosines),
+                &field,
+                &Withheld::choose(&field, 0.1, 0),
+                &[],
+                0,
+            )
+            .unwrap();
             let error = targets.withheld_floor.unwrap().max(1e-5);
             let gaps = GridGapCheck::new(&field, 3).unwrap();
             assert!(gaps.trusts(&decoder, targets.coordinates.as_ref(), error));

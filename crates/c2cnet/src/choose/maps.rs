@@ -1,7 +1,7 @@
 //! The comparison of maps in closed form on held-out training samples.
 
 use crate::fit::{Context, MapTrainingSet, fold_linear, held_out_error};
-use crate::map::{KernelChoice, LinearMap, search as search_kernel};
+use crate::map::{KernelChoice, KernelSearch, LinearMap};
 use crate::plan::MapPlan;
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{MapConfig, MapKind};
@@ -50,16 +50,13 @@ pub(super) fn compare(
     };
     let mut kernel = None;
     if wants_kernel {
-        let found = search_kernel(
-            set.coefficients,
-            set.targets,
-            &linear,
+        let search = KernelSearch {
+            spec: &config.kernel,
             split,
-            &config.kernel,
-            context.protocol.seed,
-            context.observer,
-        );
-        kernel = match found {
+            seed: context.protocol.seed,
+            observer: context.observer,
+        };
+        kernel = match search.run(set.coefficients, set.targets, &linear) {
             Ok(choice) => Some(choice),
             Err(e @ Error::Interrupted) => return Err(e),
             Err(e) if config.kind == MapKind::Kernel => return Err(e),
@@ -70,16 +67,14 @@ pub(super) fn compare(
     if let Some(choice) = &kernel {
         candidates.push(Candidate {
             name: "kernel".into(),
-            error: choice.report.validation_rl2e,
+            error: choice.report.error,
         });
     }
     let kernel = kernel.filter(|choice| {
-        config.kind == MapKind::Kernel || choice.report.validation_rl2e < WORTH * linear_error
+        config.kind == MapKind::Kernel || choice.report.error < WORTH * linear_error
     });
     Ok(ClosedForm {
-        error: kernel
-            .as_ref()
-            .map_or(linear_error, |k| k.report.validation_rl2e),
+        error: kernel.as_ref().map_or(linear_error, |k| k.report.error),
         kernel,
         linear,
         on_floor,

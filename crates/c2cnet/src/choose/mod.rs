@@ -12,7 +12,7 @@ mod ranking;
 
 pub(crate) use bases::{OutputRanking, rank_output};
 
-use crate::data::{Dataset, Field};
+use crate::data::{Dataset, Fields};
 use crate::encode::{Kind, Transform};
 use crate::fit::{Context, Inputs, MapTrainingSet, Prepared, encode_inputs, represent_outputs};
 use crate::observe::Step;
@@ -145,11 +145,7 @@ fn with_transforms(drafts: &[InputDraft], transforms: &[Transform]) -> Vec<Input
 }
 
 /// The transforms to compare: one list (an entry per input) for each candidate.
-fn transform_candidates(
-    fields: &[(String, Field)],
-    drafts: &[InputDraft],
-    raw: bool,
-) -> Vec<Vec<Transform>> {
+fn transform_candidates(fields: &Fields, drafts: &[InputDraft], raw: bool) -> Vec<Vec<Transform>> {
     let plain: Vec<Transform> = drafts.iter().map(|d| d.plan.transform).collect();
     // The paper's network sees raw coefficients.
     if raw {
@@ -171,7 +167,7 @@ fn transform_candidates(
 
 /// Settings for fields that the data does not have are mistakes.
 fn check_names(config: &FitConfig, data: &Dataset) -> Result<()> {
-    let check = |kind: &str, names: Vec<&String>, fields: &[(String, Field)]| {
+    let check = |kind: &str, names: Vec<&String>, fields: &Fields| {
         for name in names {
             if !fields.iter().any(|(n, _)| n == name) {
                 return Err(Error::Config(format!(
@@ -209,7 +205,7 @@ fn check_names(config: &FitConfig, data: &Dataset) -> Result<()> {
 /// Only vectors without points have kinds.
 fn check_kinds(
     kind: &str,
-    fields: &[(String, Field)],
+    fields: &Fields,
     named: &[(&String, &Vec<Kind>)],
     all: &[Kind],
 ) -> Result<()> {

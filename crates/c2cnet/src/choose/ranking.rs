@@ -2,8 +2,8 @@
 
 use super::grid_gap::GridGapCheck;
 use crate::basis::{BasisSpec, Ladder, ladders};
-use crate::data::{Bounds, Dataset, Field, Observations, Scattered};
-use crate::decode::{Evaluation, FieldDecoder, choose_withheld};
+use crate::data::{Bounds, Dataset, Field, Fields, Observations, Scattered};
+use crate::decode::{Evaluation, FieldDecoder, Withheld, choose_withheld};
 use crate::encode::Transform;
 use crate::fit::{Context, FieldSpace, LearnFrom};
 use crate::metrics::mean_relative;
@@ -281,18 +281,18 @@ impl<'a> Ranking<'a> {
         let field = &self.few;
         let withhold = self.context.protocol.withhold.max(0.1);
         let seed = self.context.protocol.seed;
+        let withheld = Withheld::choose(field, withhold, seed);
         let learn_from = LearnFrom {
             samples: None,
-            withhold,
-            seed,
+            withheld: &withheld,
         };
         let basis = space.build(field, self.triangles, &learn_from)?;
-        let (decoder, targets) = FieldDecoder::fit(basis, field, withhold, &[], seed)?;
+        let (decoder, targets) = FieldDecoder::fit(basis, field, &withheld, &[], seed)?;
         let (error, fitted) = match targets.withheld_floor {
             Some(error) => (error, targets.floor()),
             // Per-sample points: coordinates fitted at some of a sample's points, judged at all.
             None if field.shared_points().is_none() => {
-                let evaluation = Evaluation::new(&decoder, field)?;
+                let evaluation = Evaluation::new(&decoder, field, &withheld)?;
                 let errors = evaluation.errors_squared(targets.coordinates.as_ref());
                 let error = mean_relative(&errors, &evaluation.norm_squared);
                 (error, error)
@@ -446,11 +446,11 @@ pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
             _ => Ok(field.clone()),
         }
     };
-    let all = |fields: &[(String, Field)]| {
+    let all = |fields: &Fields| {
         fields
             .iter()
             .map(|(name, field)| Ok((name.clone(), thin(field)?)))
-            .collect::<Result<Vec<_>>>()
+            .collect::<Result<Fields>>()
     };
     let outputs = all(&data.outputs)?;
     let thinned = Dataset {
@@ -612,9 +612,19 @@ mod tests {
             domain: &Bounds::unit(2),
             transform: Transform::None,
         };
-        let basis = space.build(&grid, None, &LearnFrom::default()).unwrap();
-        let (decoder, targets) = FieldDecoder::fit(basis, &grid, 0.1, &[], 0).unwrap();
-        let evaluation = Evaluation::new(&decoder, &finer).unwrap();
+        let basis = space
+            .build(
+                &grid,
+                None,
+                &LearnFrom {
+                    samples: None,
+                    withheld: &Withheld::none(),
+                },
+            )
+            .unwrap();
+        let (decoder, targets) =
+            FieldDecoder::fit(basis, &grid, &Withheld::choose(&grid, 0.1, 0), &[], 0).unwrap();
+        let evaluation = Evaluation::new(&decoder, &finer, &Withheld::none()).unwrap();
         let errors = evaluation.errors_squared(targets.coordinates.as_ref());
         let between = mean_relative(&errors, &evaluation.norm_squared);
         assert!(

@@ -1,6 +1,6 @@
 //! Pairs of input and output functions or vectors, split into training and test samples.
 
-use super::{Field, Points};
+use super::{Field, Fields, Points};
 use crate::storage::Fingerprint;
 use crate::{Error, Result};
 
@@ -8,9 +8,9 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Dataset {
     /// Input fields by name; a single one is called `""`.
-    pub inputs: Vec<(String, Field)>,
+    pub inputs: Fields,
     /// Output fields by name; empty in a file made for prediction.
-    pub outputs: Vec<(String, Field)>,
+    pub outputs: Fields,
     /// The number of leading samples for training, the rest are for testing; `None`: all samples are for both.
     pub n_train: Option<usize>,
     /// More than two sets: a name for each sample. Excludes `n_train`.
@@ -28,8 +28,8 @@ impl Dataset {
     /// If the fields differ in the number of samples.
     pub fn new(input: Field, output: Field) -> Result<Self> {
         let dataset = Dataset {
-            inputs: vec![(String::new(), input)],
-            outputs: vec![(String::new(), output)],
+            inputs: input.into(),
+            outputs: output.into(),
             n_train: None,
             split: None,
             triangles: None,
@@ -142,9 +142,9 @@ impl Dataset {
 
     /// The samples at `indices`, as a data set without a split.
     pub fn select(&self, indices: &[usize]) -> Dataset {
-        let pick = |fields: &[(String, Field)]| {
-            fields
-                .iter()
+        let pick = |fields: &Fields| {
+            let selected = fields.iter();
+            selected
                 .map(|(name, field)| (name.clone(), field.select(indices)))
                 .collect()
         };

@@ -2,6 +2,7 @@
 
 mod dataset;
 mod field;
+mod fields;
 pub mod npz;
 mod points;
 mod points_file;
@@ -9,6 +10,7 @@ mod symmetry;
 
 pub use dataset::Dataset;
 pub use field::{Field, Observations, Scattered};
+pub use fields::Fields;
 pub use points::{Bounds, Points};
 pub use points_file::{read_output_points, read_points};
 pub use symmetry::Symmetries;

@@ -1,6 +1,6 @@
 //! Augmentation of samples by symmetries of an interval or a square.
 
-use super::{Dataset, Field, Observations, Points};
+use super::{Dataset, Field, Fields, Observations, Points};
 use crate::{Error, Result, linalg};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ impl Symmetries {
 
     /// How many reflections of single axes there are, including the identity. Element
     /// $g = f\cdot$`order`/`reflections` $+ s$ is reflection $f$ followed by element $s$.
-    pub fn reflections(self) -> usize {
+    pub(crate) fn reflections(self) -> usize {
         match self {
             Symmetries::None => 1,
             Symmetries::Interval => 2,
@@ -79,7 +79,7 @@ impl Symmetries {
     ///
     /// # Errors
     /// As [`Symmetries::augment`].
-    pub fn images(self, fields: &[(String, Field)]) -> Result<Vec<(String, Field)>> {
+    pub(crate) fn images(self, fields: &Fields) -> Result<Fields> {
         let all: Vec<usize> = (0..self.order()).collect();
         fields
             .iter()
@@ -91,7 +91,7 @@ impl Symmetries {
     ///
     /// # Errors
     /// As [`Symmetries::augment`].
-    pub fn images_of(self, field: &Field, elements: &[usize]) -> Result<Field> {
+    pub(crate) fn images_of(self, field: &Field, elements: &[usize]) -> Result<Field> {
         if self == Symmetries::None {
             return Ok(field.clone());
         }

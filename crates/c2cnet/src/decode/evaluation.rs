@@ -1,14 +1,13 @@
 //! Errors of predicted coordinates against fields, at the fields' own points.
 
-use super::{FieldDecoder, VectorDecoder};
-use crate::data::{Field, Observations, Points};
+use super::{FieldDecoder, VectorDecoder, Withheld};
+use crate::data::{Field, Observations, Scattered};
 use crate::encode::stack_components;
 use crate::error::in_order;
 use crate::metrics::mean;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
-use std::collections::HashSet;
 
 /// One output field, ready to be compared with any number of predictions.
 ///
@@ -21,9 +20,8 @@ pub struct Evaluation {
     groups: Vec<Group>,
     /// $\|u - QQ^\top u\|^2$ of each sample.
     pub floor_squared: Vec<f64>,
-    /// Squared errors at points that were not fitted of the best approximation at those that
-    /// were; known if the fitted points are among the field's.
-    pub unseen_floor_squared: Option<Vec<f64>>,
+    /// Squared errors at withheld points of the best approximation at the others, if points were withheld.
+    pub withheld_floor_squared: Option<Vec<f64>>,
     /// $\|u\|^2$ of each sample; of a vector without points, which may pass through zero, its mean over all.
     pub norm_squared: Vec<f64>,
     /// How many values each sample has.
@@ -37,16 +35,18 @@ struct Group {
     samples: std::ops::Range<usize>,
     /// One per part: triangular factor and the truth's coordinates.
     parts: Vec<(Mat<f64>, Mat<f64>)>,
-    /// $\Psi T$ and the truth at points that were not fitted.
-    unseen: Vec<(Mat<f64>, Mat<f64>)>,
+    /// $\Psi T$ and the truth at withheld points.
+    withheld: Vec<(Mat<f64>, Mat<f64>)>,
 }
 
 impl Evaluation {
-    /// Prepares the comparison of predictions by `decoder` with `field`.
+    /// Prepares the comparison of predictions by `decoder` with `field`, at the `withheld` ones among shared points
+    /// on their own too. (Of samples with points of their own, each point is new to a map that was fitted without the
+    /// sample.)
     ///
     /// # Errors
     /// If the number of components differs, or its points do not fit the decoder's basis.
-    pub fn new(decoder: &FieldDecoder, field: &Field) -> Result<Self> {
+    pub fn new(decoder: &FieldDecoder, field: &Field, withheld: &Withheld) -> Result<Self> {
         if field.components() != decoder.basis().components() {
             return Err(Error::shape(
                 "output",
@@ -57,58 +57,27 @@ impl Evaluation {
         if let Some(vector) = decoder.vector() {
             return Self::of_vector(vector, field);
         }
-        let bits = |p: &[f64]| p.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        let fitted: HashSet<Vec<u64>> = decoder
-            .fitted_points()
-            .map(|p| p.iter().map(bits).collect())
-            .unwrap_or_default();
-        let unseen_rows = |points: &Points| -> Vec<usize> {
-            (0..points.len())
-                .filter(|&i| !fitted.contains(&bits(points.point(i))))
-                .collect()
-        };
-        let mut unseen_floor_squared = None;
+        let mut withheld_floor_squared = None;
         let (groups, floors): (Vec<Group>, Vec<Vec<f64>>) = match field.observations() {
             Observations::Shared { points, values } => {
                 let retained = decoder.retained(points)?;
-                let unseen = unseen_rows(points);
                 let stacked: Vec<_> = decoder
                     .basis()
                     .ranges()
                     .map(|(_, range)| stack_components(&values[range]))
                     .collect();
                 let stacked: Vec<_> = stacked.iter().map(|s| s.as_ref()).collect();
-                if points.len() - unseen.len() == fitted.len() {
-                    unseen_floor_squared =
-                        Some(unseen_floor(&retained, &stacked, &unseen, points.len()));
+                let rows = withheld.of_sample(0);
+                if !rows.is_empty() {
+                    let floor = withheld_floor(&retained, &stacked, rows, points.len());
+                    withheld_floor_squared = Some(floor);
                 }
-                vec![group(
-                    0..field.samples(),
-                    retained,
-                    &stacked,
-                    &unseen,
-                    points.len(),
-                )]
+                let samples = 0..field.samples();
+                vec![group(samples, retained, &stacked, rows, points.len())]
             }
             Observations::PerSample(samples) => {
-                in_order(samples.par_iter().enumerate().map(|(k, sample)| {
-                    let n = sample.points.len();
-                    let retained = decoder
-                        .retained(&sample.points)
-                        .map_err(|e| Error::Data(format!("output sample {k}: {e}")))?;
-                    let unseen = unseen_rows(&sample.points);
-                    let stacked: Vec<Mat<f64>> = decoder
-                        .basis()
-                        .ranges()
-                        .map(|(_, range)| {
-                            Mat::from_fn(n * range.len(), 1, |i, _| {
-                                sample.values[range.start * n + i]
-                            })
-                        })
-                        .collect();
-                    let stacked: Vec<_> = stacked.iter().map(Mat::as_ref).collect();
-                    Ok(group(k..k + 1, retained, &stacked, &unseen, n))
-                }))?
+                let samples = samples.par_iter().enumerate();
+                in_order(samples.map(|(k, sample)| one_sample(decoder, k, sample)))?
             }
         }
         .into_iter()
@@ -116,7 +85,7 @@ impl Evaluation {
         Ok(Evaluation {
             groups,
             floor_squared: floors.concat(),
-            unseen_floor_squared,
+            withheld_floor_squared,
             norm_squared: field.norms_squared(),
             counts: (0..field.samples())
                 .map(|k| field.points_of(k).len() * field.components())
@@ -134,7 +103,7 @@ impl Evaluation {
         Ok(Evaluation {
             groups: Vec::new(),
             floor_squared: vec![0.0; samples],
-            unseen_floor_squared: None,
+            withheld_floor_squared: None,
             norm_squared: vec![mean_square; samples],
             counts: vec![truth.nrows(); samples],
             vector: Some((decoder.clone(), truth)),
@@ -152,7 +121,7 @@ impl Evaluation {
 
     /// Of each entry of a vector without points, the root mean square error and the standard deviation of the
     /// truth, which is the error of predicting its mean; empty for a function.
-    pub fn entry_errors(&self, predicted: MatRef<'_, f64>) -> Vec<(f64, f64)> {
+    pub(crate) fn entry_errors(&self, predicted: MatRef<'_, f64>) -> Vec<(f64, f64)> {
         let (Some(off), Some((_, truth))) = (self.vector_errors(predicted), &self.vector) else {
             return Vec::new();
         };
@@ -194,9 +163,8 @@ impl Evaluation {
         errors
     }
 
-    /// The same at points that were not fitted: squared errors and squared norms of the truth
-    /// there; `None` if every point was fitted.
-    pub fn unseen_errors_squared(
+    /// The same at withheld points: squared errors and squared norms of the truth there; `None` if there are none.
+    pub(crate) fn withheld_errors_squared(
         &self,
         predicted: MatRef<'_, f64>,
     ) -> Option<(Vec<f64>, Vec<f64>)> {
@@ -206,7 +174,7 @@ impl Evaluation {
         for group in &self.groups {
             let predicted = predicted.subcols(group.samples.start, group.samples.len());
             let mut start = 0;
-            for (space, truth) in &group.unseen {
+            for (space, truth) in &group.withheld {
                 any |= space.nrows() > 0;
                 let c = predicted.subrows(start, space.ncols());
                 let off = linalg::mul(space.as_ref(), c) - truth;
@@ -223,31 +191,47 @@ impl Evaluation {
     }
 }
 
+/// A sample with points of its own.
+fn one_sample(decoder: &FieldDecoder, k: usize, sample: &Scattered) -> Result<(Group, Vec<f64>)> {
+    let n = sample.points.len();
+    let retained = decoder
+        .retained(&sample.points)
+        .map_err(|e| Error::Data(format!("output sample {k}: {e}")))?;
+    let stacked = decoder.basis().ranges().map(|(_, range)| {
+        Mat::from_fn(n * range.len(), 1, |i, _| {
+            sample.values[range.start * n + i]
+        })
+    });
+    let stacked: Vec<Mat<f64>> = stacked.collect();
+    let stacked: Vec<_> = stacked.iter().map(Mat::as_ref).collect();
+    Ok(group(k..k + 1, retained, &stacked, &[], n))
+}
+
 /// The retained space is orthonormal at the fitted points, so coordinates there are one product.
-fn unseen_floor(
+fn withheld_floor(
     retained: &[Mat<f64>],
     values: &[MatRef<'_, f64>],
-    unseen: &[usize],
+    withheld: &[usize],
     n: usize,
 ) -> Vec<f64> {
     let mut floor = vec![0.0; values[0].ncols()];
     for (space, values) in retained.iter().zip(values) {
         let mut hidden = vec![false; space.nrows()];
         for c in 0..space.nrows() / n {
-            unseen.iter().for_each(|&i| hidden[c * n + i] = true);
+            withheld.iter().for_each(|&i| hidden[c * n + i] = true);
         }
         let rows =
             |of: bool| -> Vec<usize> { (0..space.nrows()).filter(|&i| hidden[i] == of).collect() };
-        let (seen, unseen) = (rows(false), rows(true));
+        let (seen, withheld) = (rows(false), rows(true));
         let coordinates = linalg::mul(
             linalg::select_rows(space.as_ref(), &seen).transpose(),
             linalg::select_rows(*values, &seen).as_ref(),
         );
         let fitted = linalg::mul(
-            linalg::select_rows(space.as_ref(), &unseen).as_ref(),
+            linalg::select_rows(space.as_ref(), &withheld).as_ref(),
             coordinates.as_ref(),
         );
-        let off = fitted - linalg::select_rows(*values, &unseen);
+        let off = fitted - linalg::select_rows(*values, &withheld);
         for (f, e) in floor
             .iter_mut()
             .zip(linalg::column_norms_squared(off.as_ref()))
@@ -262,18 +246,18 @@ fn group(
     samples: std::ops::Range<usize>,
     retained: Vec<Mat<f64>>,
     values: &[MatRef<'_, f64>],
-    unseen: &[usize],
+    withheld: &[usize],
     n: usize,
 ) -> (Group, Vec<f64>) {
     let mut floor = vec![0.0; samples.len()];
     let mut parts = Vec::new();
-    let mut unseen_parts = Vec::new();
+    let mut withheld_parts = Vec::new();
     for (space, values) in retained.into_iter().zip(values) {
         let components = space.nrows() / n;
         let rows: Vec<usize> = (0..components)
-            .flat_map(|c| unseen.iter().map(move |&i| c * n + i))
+            .flat_map(|c| withheld.iter().map(move |&i| c * n + i))
             .collect();
-        unseen_parts.push((
+        withheld_parts.push((
             linalg::select_rows(space.as_ref(), &rows),
             linalg::select_rows(*values, &rows),
         ));
@@ -291,7 +275,7 @@ fn group(
     let group = Group {
         samples,
         parts,
-        unseen: unseen_parts,
+        withheld: withheld_parts,
     };
     (group, floor)
 }

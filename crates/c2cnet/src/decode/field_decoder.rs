@@ -1,19 +1,12 @@
 //! One output field: its basis and its orthonormal coordinates.
 
-use super::{Targets, VectorDecoder, choose_withheld};
-use crate::basis::{Design, FieldBasis, VectorBasis};
-use crate::data::{Field, Observations, Points, Scattered};
-use crate::encode::{
-    EncoderSpec, Regularisation, Spectrum, VectorSpec, choose, encode_sample, stack_components,
-};
-use crate::error::in_order;
-use crate::metrics::mean_relative;
+use super::{Targets, VectorDecoder, Withheld, own_points, shared_points};
+use crate::basis::{FieldBasis, VectorBasis};
+use crate::data::{Field, Observations, Points};
+use crate::encode::{Spectrum, VectorSpec};
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The decoder of one output field.
@@ -26,35 +19,39 @@ pub struct FieldDecoder {
     transforms: Vec<Mat<f64>>,
     /// The relative cut of the singular values of each part.
     cuts: Vec<f64>,
-    /// Where the field was fitted, if all samples share their points.
-    fitted_points: Option<Points>,
+    /// The points of the data, if all samples share them.
+    points: Option<Points>,
+    /// Those of them that were not fitted: none in a model, where those that judged its choices have returned.
+    #[serde(skip)]
+    withheld: Withheld,
     /// Makes coordinates of a vector without points its values again.
     vector: Option<VectorDecoder>,
 }
 
 restore_settled!(FieldDecoder);
 
-/// Samples whose errors at withheld points choose the cut, at most.
-const CUT_SAMPLES: usize = 128;
-
-/// The cut if no point is withheld to choose it by.
-const DEFAULT_CUT: f64 = 1e-8;
-
-/// The cut of functions at points that differ from sample to sample.
-const SCATTERED_CUT: f64 = 1e-6;
+/// An output space as fitted: one entry per part of the basis.
+#[derive(Default)]
+pub(super) struct Space {
+    pub transforms: Vec<Mat<f64>>,
+    pub cuts: Vec<f64>,
+    pub targets: Vec<Targets>,
+    /// The points that were in fact not fitted.
+    pub withheld: Withheld,
+}
 
 impl FieldDecoder {
     /// Fixes the output space on training samples and returns their targets.
     ///
-    /// `withhold` is the fraction of points kept out of the fit; `cuts` the relative cut of the
-    /// singular values, one for all parts or one each, chosen by the error at withheld points where it is not given.
+    /// `withheld` points are kept out of the fit; `cuts` is the relative cut of the singular values, one for all
+    /// parts or one each, chosen by the error at withheld points where it is not given.
     ///
     /// # Errors
     /// If the data does not fit the basis, or every function of the basis is zero at the points.
     pub fn fit(
         basis: FieldBasis,
         field: &Field,
-        withhold: f64,
+        withheld: &Withheld,
         cuts: &[f64],
         seed: u64,
     ) -> Result<(Self, Targets)> {
@@ -65,21 +62,32 @@ impl FieldDecoder {
                 format!("{}", field.components()),
             ));
         }
-        match field.observations() {
+        let (points, space) = match field.observations() {
             Observations::Shared { points, values } => {
-                Self::fit_shared(basis, points, values, withhold, cuts, seed)
+                let space = shared_points::fit(&basis, points, values, withheld, cuts)?;
+                (Some(points.clone()), space)
             }
             Observations::PerSample(samples) => {
-                Self::fit_scattered(basis, samples, withhold, cuts, seed)
+                let space = own_points::fit(&basis, samples, withheld, cuts, seed)?;
+                (None, space)
             }
-        }
+        };
+        let decoder = FieldDecoder {
+            basis,
+            transforms: space.transforms,
+            cuts: space.cuts,
+            points,
+            withheld: space.withheld,
+            vector: None,
+        };
+        Ok((decoder, Targets::stack(space.targets)))
     }
 
     /// Fixes how vectors without points are standardised on training samples and returns their targets.
     ///
     /// # Errors
     /// If `field` is a function, or as [`VectorDecoder::fit`].
-    pub fn fit_vector(spec: &VectorSpec, field: &Field) -> Result<(Self, Targets)> {
+    pub(crate) fn fit_vector(spec: &VectorSpec, field: &Field) -> Result<(Self, Targets)> {
         let values = field.vectors().ok_or_else(|| {
             Error::Data("quantities are vectors without points; this output is a function".into())
         })?;
@@ -95,7 +103,8 @@ impl FieldDecoder {
             transforms: vec![Mat::identity(1, 1); basis.len()],
             cuts: vec![0.0; basis.len()],
             basis,
-            fitted_points: Some(Points::origin()),
+            points: Some(Points::origin()),
+            withheld: Withheld::none(),
             vector: Some(vector),
         };
         Ok((decoder, targets))
@@ -111,180 +120,6 @@ impl FieldDecoder {
         }
     }
 
-    fn fit_shared(
-        basis: FieldBasis,
-        points: &Points,
-        values: &[Mat<f64>],
-        withhold: f64,
-        cuts: &[f64],
-        seed: u64,
-    ) -> Result<(Self, Targets)> {
-        let n = points.len();
-        let mut designs = basis
-            .parts()
-            .iter()
-            .map(|p| p.evaluate(points))
-            .collect::<Result<Vec<_>>>()?;
-        let mut withheld = choose_withheld(points, withhold, seed);
-        let mut skip = vec![false; n];
-        withheld.iter().for_each(|&i| skip[i] = true);
-        // A function that is nonzero at withheld points only (a nodal function at its own node) would
-        // be lost: then every point is needed and none is withheld.
-        let needed = designs.iter().any(|design| {
-            let repeated = skip.repeat(design.nrows() / n);
-            let none = vec![false; repeated.len()];
-            design.seen_columns(&repeated) != design.seen_columns(&none)
-        });
-        if needed {
-            withheld.clear();
-            skip.fill(false);
-        }
-
-        let mut transforms: Vec<Mat<f64>> = Vec::new();
-        let mut settled = Vec::new();
-        let mut targets = Vec::new();
-        for (p, (part, range)) in basis.ranges().enumerate() {
-            let design = std::mem::replace(&mut designs[p], Design::Dense(Mat::new()));
-            let stacked = stack_components(&values[range.clone()]);
-            let skip = skip.repeat(range.len());
-            let rows: Vec<usize> = (0..skip.len()).filter(|&i| skip[i]).collect();
-            let between = design.dense_rows(&rows);
-            let spectrum = Spectrum::new(design.without_rows(&skip))?;
-            if spectrum.rank() == 0 {
-                return Err(Error::Data(format!(
-                    "all {} output functions are zero at the {n} output points",
-                    part.len()
-                )));
-            }
-            let given = cut_of(cuts, p);
-            let (rank, cut, withheld_floor) =
-                choose_rank(&spectrum, between.as_ref(), stacked.as_ref(), &rows, given);
-            settled.push(cut);
-            let spectrum = spectrum.truncated(rank);
-            transforms.push(inverse_transform(&spectrum, part.len()));
-            let coordinates = spectrum.project(stacked.as_ref());
-            let outside_squared =
-                spectrum.residuals_squared(stacked.as_ref(), coordinates.as_ref(), Some(&skip));
-            let norm_squared = (0..stacked.as_ref().ncols())
-                .into_par_iter()
-                .map(|k| {
-                    let column = stacked.as_ref().col(k);
-                    let kept = column.iter().zip(&skip).filter(|(_, s)| !**s);
-                    kept.map(|(v, _)| v * v).sum()
-                })
-                .collect();
-            targets.push(Targets {
-                coordinates,
-                outside_squared,
-                norm_squared,
-                withheld_floor,
-            });
-        }
-        let fitted: Vec<usize> = (0..n).filter(|&i| !skip[i]).collect();
-        Ok((
-            FieldDecoder {
-                basis,
-                transforms,
-                cuts: settled,
-                fitted_points: Some(points.select(&fitted)),
-                vector: None,
-            },
-            Targets::stack(targets),
-        ))
-    }
-
-    /// Per-sample points have no common $U$. Coordinates are orthonormal on a reference set drawn
-    /// from all samples' points, scaled to a sample's number of points; each sample's coordinates
-    /// come from a ridge fit at its own points, with one strength chosen on several samples.
-    fn fit_scattered(
-        basis: FieldBasis,
-        samples: &[Scattered],
-        withhold: f64,
-        cuts: &[f64],
-        seed: u64,
-    ) -> Result<(Self, Targets)> {
-        let mean_count =
-            samples.iter().map(|s| s.points.len()).sum::<usize>() as f64 / samples.len() as f64;
-        let kept: Vec<Vec<usize>> = (0..samples.len())
-            .map(|k| fitted_of(samples, k, withhold, seed))
-            .collect();
-        let mut transforms = Vec::new();
-        let mut settled = Vec::new();
-        let mut targets = Vec::new();
-        for (p, (part, range)) in basis.ranges().enumerate() {
-            let cut = cut_of(cuts, p).unwrap_or(SCATTERED_CUT);
-            settled.push(cut);
-            let reference = reference_points(samples, 8 * part.len().max(250), seed);
-            let spectrum = Spectrum::new(part.evaluate(&reference)?)?;
-            let Some(&largest) = spectrum.singular_values().first() else {
-                return Err(Error::Data(format!(
-                    "all {} output functions are zero at the output points of all samples",
-                    part.len()
-                )));
-            };
-            let rank = spectrum.rank_above(cut * largest).max(1);
-            let spectrum = spectrum.truncated(rank);
-            let scale = (reference.len() as f64 / mean_count).sqrt();
-            let transform = inverse_transform(&spectrum, part.len()) * faer::Scale(scale);
-
-            let local = |k: usize| -> Result<(Mat<f64>, Vec<f64>)> {
-                let s = &samples[k];
-                let n = s.points.len();
-                let design = part.evaluate(&s.points.select(&kept[k]))?;
-                let values = range
-                    .clone()
-                    .flat_map(|c| kept[k].iter().map(move |&i| s.values[c * n + i]))
-                    .collect();
-                Ok((design.mul(transform.as_ref()), values))
-            };
-            let locate = |k: usize, e: Error| Error::Data(format!("output sample {k}: {e}"));
-            let group = |k: usize| {
-                let (design, values) = local(k).map_err(|e| locate(k, e))?;
-                let column = Mat::from_fn(values.len(), 1, |i, _| values[i]);
-                Ok((Spectrum::new(Design::Dense(design))?, column))
-            };
-            let groups = in_order((0..samples.len().min(64)).into_par_iter().map(group))?;
-            let (spectra, columns): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
-            let groups: Vec<_> = spectra
-                .into_iter()
-                .zip(columns.iter().map(Mat::as_ref))
-                .collect();
-            let ridge = choose(&EncoderSpec::default(), &groups)
-                .unwrap_or(Regularisation::Ridge { lambda: 1e-10 });
-            let fit = |k: usize| -> Result<(Vec<f64>, f64, f64)> {
-                let (design, values) = local(k).map_err(|e| locate(k, e))?;
-                let c = encode_sample(design.as_ref(), &values, ridge)?;
-                let column = Mat::from_fn(c.len(), 1, |i, _| c[i]);
-                let fitted = linalg::mul_seq(design.as_ref(), column.as_ref());
-                let off = fitted
-                    .col(0)
-                    .iter()
-                    .zip(&values)
-                    .map(|(a, b)| (a - b).powi(2))
-                    .sum();
-                Ok((c, off, values.iter().map(|v| v * v).sum()))
-            };
-            let fits = in_order((0..samples.len()).into_par_iter().map(fit))?;
-            targets.push(Targets {
-                coordinates: Mat::from_fn(rank, samples.len(), |i, k| fits[k].0[i]),
-                outside_squared: fits.iter().map(|f| f.1).collect(),
-                norm_squared: fits.iter().map(|f| f.2).collect(),
-                withheld_floor: None,
-            });
-            transforms.push(transform);
-        }
-        Ok((
-            FieldDecoder {
-                basis,
-                transforms,
-                cuts: settled,
-                fitted_points: None,
-                vector: None,
-            },
-            Targets::stack(targets),
-        ))
-    }
-
     /// The number of coordinates.
     pub fn rank(&self) -> usize {
         self.transforms.iter().map(Mat::ncols).sum()
@@ -295,9 +130,14 @@ impl FieldDecoder {
         &self.basis
     }
 
-    /// Where the field was fitted, if all samples share their points.
-    pub fn fitted_points(&self) -> Option<&Points> {
-        self.fitted_points.as_ref()
+    /// The points of the data that the decoder was fitted to, if all samples share them.
+    pub fn points(&self) -> Option<&Points> {
+        self.points.as_ref()
+    }
+
+    /// Those of them that were not fitted.
+    pub fn withheld(&self) -> &Withheld {
+        &self.withheld
     }
 
     /// How coordinates become a vector without points; `None` for a function.
@@ -369,63 +209,29 @@ impl FieldDecoder {
         factor
     }
 
-    /// Which of the points of `field` were fitted, if all samples share them.
-    pub(crate) fn fitted_indices(&self, field: &Field) -> Option<Vec<usize>> {
-        let (fitted, all) = (self.fitted_points.as_ref()?, field.shared_points()?);
-        // The fitted points are in the order of all points.
-        let mut next = 0;
-        let indices: Vec<usize> = (0..all.len())
-            .filter(|&i| {
-                let is_next = next < fitted.len() && all.point(i) == fitted.point(next);
-                next += usize::from(is_next);
-                is_next
-            })
-            .collect();
-        (indices.len() == fitted.len()).then_some(indices)
-    }
-
     /// The least-squares problem of a sample with its own points for coordinates (or, if `raw`, coefficients):
-    /// the design at its fitted points, and the values there.
+    /// the design at its points.
     ///
     /// # Errors
     /// If a point lies outside the domain.
-    pub(crate) fn local_problem(
-        &self,
-        samples: &[Scattered],
-        k: usize,
-        withhold: f64,
-        seed: u64,
-        raw: bool,
-    ) -> Result<(Mat<f64>, Vec<f64>)> {
-        let fitted = fitted_of(samples, k, withhold, seed);
-        let sample = &samples[k];
-        let points = sample.points.select(&fitted);
-        let n = sample.points.len();
+    pub(crate) fn design_at(&self, points: &Points, raw: bool) -> Result<Mat<f64>> {
+        let n = points.len();
         let columns = if raw { self.basis.len() } else { self.rank() };
-        let components = self.basis.components();
-        let mut design = Mat::zeros(fitted.len() * components, columns);
+        let mut design = Mat::zeros(n * self.basis.components(), columns);
         let mut column = 0;
         for ((part, range), transform) in self.basis.ranges().zip(&self.transforms) {
-            let at = part.evaluate(&points)?;
+            let at = part.evaluate(points)?;
             let block = match raw {
-                true => at.mul(Mat::<f64>::identity(part.len(), part.len()).as_ref()),
+                true => at.to_dense(),
                 false => at.mul(transform.as_ref()),
             };
             design
                 .as_mut()
-                .submatrix_mut(
-                    range.start * fitted.len(),
-                    column,
-                    block.nrows(),
-                    block.ncols(),
-                )
+                .submatrix_mut(range.start * n, column, block.nrows(), block.ncols())
                 .copy_from(&block);
             column += block.ncols();
         }
-        let values = (0..components)
-            .flat_map(|c| fitted.iter().map(move |&i| sample.values[c * n + i]))
-            .collect();
-        Ok((design, values))
+        Ok(design)
     }
 
     /// For each part, the retained space at `points`: $\Psi T$, components stacked.
@@ -456,17 +262,8 @@ impl FieldDecoder {
     }
 }
 
-/// The fitted points of a sample with its own points.
-fn fitted_of(samples: &[Scattered], k: usize, withhold: f64, seed: u64) -> Vec<usize> {
-    let points = &samples[k].points;
-    let withheld = choose_withheld(points, withhold, seed ^ (k as u64 + 1));
-    (0..points.len())
-        .filter(|i| withheld.binary_search(i).is_err())
-        .collect()
-}
-
 /// $T = V\Sigma^{-1}$.
-fn inverse_transform(spectrum: &Spectrum, functions: usize) -> Mat<f64> {
+pub(super) fn inverse_transform(spectrum: &Spectrum, functions: usize) -> Mat<f64> {
     let inverse: Vec<f64> = spectrum.singular_values().iter().map(|s| 1.0 / s).collect();
     let identity = Mat::identity(spectrum.rank(), spectrum.rank());
     let transform = spectrum.coefficients(&inverse, identity);
@@ -474,72 +271,7 @@ fn inverse_transform(spectrum: &Spectrum, functions: usize) -> Mat<f64> {
     transform
 }
 
-/// The rank above `cut`, or else the one whose projection from the fitted points has the smallest error at the
-/// withheld `rows` (the smallest within 2% of the best, because small singular values oscillate
-/// between points), and its error there.
-fn choose_rank(
-    spectrum: &Spectrum,
-    between: MatRef<'_, f64>,
-    values: MatRef<'_, f64>,
-    rows: &[usize],
-    cut: Option<f64>,
-) -> (usize, f64, Option<f64>) {
-    let sigma = spectrum.singular_values();
-    let rank_at = |cut: f64| spectrum.rank_above(cut * sigma[0]).max(1);
-    if rows.is_empty() {
-        let cut = cut.unwrap_or(DEFAULT_CUT);
-        return (rank_at(cut), cut, None);
-    }
-    let samples = values.ncols().min(CUT_SAMPLES);
-    let values = values.subcols(0, samples);
-    let coordinates = spectrum.project(values);
-    let at_rows = linalg::mul(
-        between,
-        inverse_transform(spectrum, between.ncols()).as_ref(),
-    );
-    let truth = linalg::select_rows(values, rows);
-    let norms = linalg::column_norms_squared(truth.as_ref());
-    let with_rank = |cut: f64| (rank_at(cut), cut);
-    let mut ranks: Vec<(usize, f64)> = match cut {
-        Some(cut) => vec![with_rank(cut)],
-        None => (2..=13).map(|k| with_rank(10f64.powi(-k))).collect(),
-    };
-    ranks.dedup_by_key(|(rank, _)| *rank);
-    let errors: Vec<f64> = ranks
-        .iter()
-        .map(|&(r, _)| {
-            let fitted = linalg::mul(
-                at_rows.as_ref().subcols(0, r),
-                coordinates.as_ref().subrows(0, r),
-            );
-            let off = linalg::column_norms_squared((fitted - &truth).as_ref());
-            mean_relative(&off, &norms)
-        })
-        .collect();
-    let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
-    let chosen = errors.iter().position(|&e| e <= 1.02 * best).unwrap_or(0);
-    let (rank, cut) = ranks[chosen];
-    (rank, cut, Some(errors[chosen]))
-}
-
 /// The cut of part `p` among those given: one for all parts, or one each.
-fn cut_of(cuts: &[f64], p: usize) -> Option<f64> {
+pub(super) fn cut_of(cuts: &[f64], p: usize) -> Option<f64> {
     cuts.get(p).or(cuts.first()).copied()
-}
-
-/// Up to `count` points drawn from those of all samples.
-fn reference_points(samples: &[Scattered], count: usize, seed: u64) -> Points {
-    let mut all: Vec<(usize, usize)> = samples
-        .iter()
-        .enumerate()
-        .flat_map(|(k, s)| (0..s.points.len()).map(move |i| (k, i)))
-        .collect();
-    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-    let (chosen, _) = all.partial_shuffle(&mut rng, count);
-    chosen.sort_unstable();
-    let coords = chosen
-        .iter()
-        .flat_map(|&(k, i)| samples[k].points.point(i).iter().copied())
-        .collect();
-    Points::new(samples[0].points.dim(), coords).expect("points have been checked")
 }

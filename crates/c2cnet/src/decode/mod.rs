@@ -7,15 +7,17 @@
 
 mod evaluation;
 mod field_decoder;
+mod own_points;
+mod shared_points;
 mod targets;
 mod vector;
-mod withhold;
+mod withheld;
 
 pub use evaluation::Evaluation;
 pub use field_decoder::FieldDecoder;
 pub use targets::Targets;
 pub use vector::VectorDecoder;
-pub use withhold::choose_withheld;
+pub use withheld::{Withheld, choose_withheld};
 
 #[cfg(test)]
 mod tests;

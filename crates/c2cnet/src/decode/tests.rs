@@ -53,11 +53,10 @@ proptest! {
             .collect();
         let field = Field::shared(points.clone(), values.clone()).unwrap();
         let basis = basis(family, components, joint);
-        let (decoder, targets) = FieldDecoder::fit(basis, &field, withhold, &[1e-6], 5).unwrap();
+        let (decoder, targets) = FieldDecoder::fit(basis, &field, &Withheld::choose(&field, withhold, 5), &[1e-6], 5).unwrap();
         let predicted = random(decoder.rank(), samples, seed ^ 9);
-        let fitted = decoder.fitted_points().unwrap();
-        let rows: Vec<usize> = decoder.fitted_indices(&field).unwrap();
-        let decoded = decoder.decode(predicted.as_ref(), fitted).unwrap();
+        let rows = decoder.withheld().fitted(0, points.len());
+        let decoded = decoder.decode(predicted.as_ref(), &points.select(&rows)).unwrap();
         for k in 0..samples {
             let (mut loss, mut norm) = (0.0, 0.0);
             for (decoded, values) in decoded.iter().zip(&values) {
@@ -87,7 +86,7 @@ proptest! {
         let values = (0..components as u64).map(|c| random(points.len(), 3, seed ^ (c + 1)));
         let field = Field::shared(points.clone(), values.collect()).unwrap();
         let make = || basis(family, components, joint);
-        let (decoder, _) = FieldDecoder::fit(make(), &field, 0.0, &[1e-6], 5).unwrap();
+        let (decoder, _) = FieldDecoder::fit(make(), &field, &Withheld::none(), &[1e-6], 5).unwrap();
         let (a, b) = (random(decoder.rank(), 2, seed ^ 7), random(decoder.rank(), 2, seed ^ 8));
         let elsewhere = random_points(30, seed ^ 3);
         let decode = |c: &Mat<f64>, at: &Points| decoder.decode(c.as_ref(), at).unwrap();
@@ -99,7 +98,7 @@ proptest! {
             prop_assert!(off <= 1e-9 * (1.0 + expected.norm_max()), "{}", off);
         }
         let again = Field::shared(points.clone(), decode(&a, &points)).unwrap();
-        let (_, targets) = FieldDecoder::fit(make(), &again, 0.0, &[1e-6], 5).unwrap();
+        let (_, targets) = FieldDecoder::fit(make(), &again, &Withheld::none(), &[1e-6], 5).unwrap();
         prop_assert!((&targets.coordinates - &a).norm_max() < 1e-8);
         prop_assert!(targets.floor() < 1e-8);
     }

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::basis::{BasisSpec, FieldBasis};
 use crate::choose::{OutputRanking, rank_output};
 use crate::data::{Field, Observations};
-use crate::decode::{Evaluation, FieldDecoder};
+use crate::decode::{Evaluation, FieldDecoder, Withheld};
 use crate::fit::Context;
 use crate::metrics::{mean, relative};
 use crate::settings::FitConfig;
@@ -122,8 +122,8 @@ fn measure(
     let functions = basis.len();
     let cuts: Vec<f64> = config.output_named(name).cut.into_iter().collect();
     let protocol = &context.protocol;
-    let (decoder, targets) =
-        FieldDecoder::fit(basis, field, protocol.withhold, &cuts, protocol.seed)?;
+    let withheld = Withheld::choose(field, protocol.withhold, protocol.seed);
+    let (decoder, targets) = FieldDecoder::fit(basis, field, &withheld, &cuts, protocol.seed)?;
     Ok(Floor {
         family: IN_USE.to_string(),
         spec: None,
@@ -139,11 +139,11 @@ fn withheld_floor(decoder: &FieldDecoder, field: &Field) -> Result<Option<f64>> 
     if matches!(field.observations(), Observations::PerSample(_)) {
         return Ok(None);
     }
-    let evaluation = Evaluation::new(decoder, field)?;
+    let evaluation = Evaluation::new(decoder, field, decoder.withheld())?;
     let nothing = Mat::<f64>::zeros(decoder.rank(), field.samples());
     // The error of predicting nothing is the norm of the truth.
-    let norms = evaluation.unseen_errors_squared(nothing.as_ref());
-    Ok(match (&evaluation.unseen_floor_squared, norms) {
+    let norms = evaluation.withheld_errors_squared(nothing.as_ref());
+    Ok(match (&evaluation.withheld_floor_squared, norms) {
         (Some(floor), Some((_, norms))) => {
             let each = floor.iter().zip(&norms).map(|(&e, &n)| relative(e, n));
             Some(mean(&each.collect::<Vec<_>>()))

@@ -6,7 +6,7 @@ mod sweep;
 pub use floor::{Floor, Floors, IN_USE};
 pub use sweep::{Row, Sweep};
 
-use crate::data::{Dataset, Field};
+use crate::data::{Dataset, Field, Fields};
 use crate::fit::Context;
 use crate::observe::{Event, Observer, Step};
 use crate::operator::C2CNet;
@@ -64,7 +64,7 @@ pub fn floors(
         .collect()
 }
 
-fn named<'a>(fields: &'a [(String, Field)], name: &str, kind: &str) -> Result<&'a Field> {
+fn named<'a>(fields: &'a Fields, name: &str, kind: &str) -> Result<&'a Field> {
     let field = fields.iter().find(|(n, _)| n == name);
     field
         .map(|(_, field)| field)

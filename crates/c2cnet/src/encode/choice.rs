@@ -14,7 +14,8 @@ use std::borrow::Borrow;
 /// | `lambda` | chosen | ridge strength, normalised by the number of points | at least 0 |
 /// | `cut` | chosen | smallest singular value kept, absolute | at least 0 |
 /// | `relative_cut` | chosen | the same as a fraction of the largest | 0 to 1 |
-/// | `choose` | `gcv` | how a parameter that is not given is chosen | `gcv`, `loo` |
+///
+/// A parameter that is not given is chosen by generalised cross-validation.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EncoderSpec {
@@ -26,8 +27,6 @@ pub struct EncoderSpec {
     pub cut: Option<f64>,
     /// Relative cut-off.
     pub relative_cut: Option<f64>,
-    /// How to choose what is not given.
-    pub choose: Choice,
 }
 
 /// Which filter.
@@ -42,17 +41,6 @@ pub enum Method {
     /// The posterior mean under a prior that is learned from all samples; for samples with their
     /// own points. Its parameters are learned too.
     Prior,
-}
-
-/// How a parameter is chosen from the training data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Choice {
-    /// Generalised cross-validation: $\frac{\|f-Hf\|^2/n}{(1-\operatorname{tr}H/n)^2}$.
-    #[default]
-    Gcv,
-    /// Leave one point out: $\frac1n\sum_i\left(\frac{f_i-(Hf)_i}{1-H_{ii}}\right)^2$.
-    Loo,
 }
 
 impl EncoderSpec {
@@ -111,11 +99,10 @@ impl EncoderSpec {
             (Method::Svd, None, Some(cut), None) => Ok(Some(Regularisation::CutAbsolute { cut })),
             (Method::Svd, None, None, Some(cut)) => Ok(Some(Regularisation::CutRelative { cut })),
             (Method::Svd, None, None, None) => Ok(None),
-            (Method::Prior, None, None, None) if self.choose == Choice::default() => Ok(None),
-            (Method::Prior, ..) => bad(
-                "method = \"prior\" learns its parameters; remove `lambda`, the cuts and `choose`"
-                    .into(),
-            ),
+            (Method::Prior, None, None, None) => Ok(None),
+            (Method::Prior, ..) => {
+                bad("method = \"prior\" learns its parameters; remove `lambda` and the cuts".into())
+            }
         }
     }
 
@@ -135,65 +122,30 @@ impl EncoderSpec {
     }
 }
 
-/// The sum over samples of the criterion for each candidate; `f` holds values at the points, one
-/// column per sample, `c` $= U^\top f$.
+/// Generalised cross-validation, $\frac{\|f-Hf\|^2/n}{(1-\operatorname{tr}H/n)^2}$ up to the factor $n$, summed over
+/// samples; `c` $= U^\top f$, one column per sample, and `residuals` are the squared distances from the space.
 fn criterion(
     spectrum: &Spectrum,
-    f: MatRef<'_, f64>,
     c: MatRef<'_, f64>,
     residuals: &[f64],
     candidate: Regularisation,
-    choice: Choice,
 ) -> f64 {
     let n = spectrum.nrows();
     let sigma = spectrum.singular_values();
-    let reconstruction: Vec<f64> = candidate
-        .filter(sigma, n)
-        .iter()
-        .zip(sigma)
-        .map(|(g, s)| g * s)
-        .collect();
-    match choice {
-        Choice::Gcv => {
-            let trace: f64 = reconstruction.iter().sum();
-            let freedom = 1.0 - trace / n as f64;
-            let total: f64 = (0..c.ncols())
-                .map(|k| {
-                    let shrunk: f64 = c
-                        .col(k)
-                        .iter()
-                        .zip(&reconstruction)
-                        .map(|(a, h)| ((1.0 - h) * a).powi(2))
-                        .sum();
-                    shrunk + residuals[k]
-                })
-                .sum();
-            // An encoder that interpolates leaves no degree of freedom to judge it by.
-            if freedom < 1e-3 {
-                f64::INFINITY
-            } else {
-                total / (freedom * freedom)
-            }
-        }
-        Choice::Loo => {
-            let leverage = spectrum.leverages(&reconstruction);
-            let mut filtered = c.to_owned();
-            for k in 0..filtered.ncols() {
-                for (v, h) in filtered.col_mut(k).iter_mut().zip(&reconstruction) {
-                    *v *= h;
-                }
-            }
-            let fitted = spectrum.expand(filtered.as_ref());
-            let mut total = 0.0;
-            for k in 0..f.ncols() {
-                for (i, l) in leverage.iter().enumerate() {
-                    let left = (1.0 - l).max(1e-9);
-                    total += ((f[(i, k)] - fitted[(i, k)]) / left).powi(2);
-                }
-            }
-            total
-        }
+    let filter = candidate.filter(sigma, n);
+    let reconstruction: Vec<f64> = filter.iter().zip(sigma).map(|(g, s)| g * s).collect();
+    let trace: f64 = reconstruction.iter().sum();
+    let freedom = 1.0 - trace / n as f64;
+    // An encoder that interpolates leaves no degree of freedom to judge it by.
+    if freedom < 1e-3 {
+        return f64::INFINITY;
     }
+    let shrunk = |k: usize| -> f64 {
+        let kept = c.col(k).iter().zip(&reconstruction);
+        kept.map(|(a, h)| ((1.0 - h) * a).powi(2)).sum()
+    };
+    let total: f64 = (0..c.ncols()).map(|k| shrunk(k) + residuals[k]).sum();
+    total / (freedom * freedom)
 }
 
 /// Chooses the parameter of `spec` that minimises its criterion, summed over groups of samples
@@ -221,7 +173,7 @@ pub fn choose<S: Borrow<Spectrum>>(
         let c = spectrum.project(f);
         let residuals = spectrum.residuals_squared(f, c.as_ref(), None);
         for (total, candidate) in totals.iter_mut().zip(&candidates) {
-            *total += criterion(spectrum, f, c.as_ref(), &residuals, *candidate, spec.choose);
+            *total += criterion(spectrum, c.as_ref(), &residuals, *candidate);
         }
     }
     let best = totals.iter().copied().fold(f64::INFINITY, f64::min);

@@ -31,12 +31,12 @@ pub enum Transform {
 
 impl Transform {
     /// Whether values are replaced by their logarithm.
-    pub fn takes_log(self) -> bool {
+    pub(crate) fn takes_log(self) -> bool {
         matches!(self, Transform::Log | Transform::LogStandardise)
     }
 
     /// Whether coefficients are standardised.
-    pub fn standardises(self) -> bool {
+    pub(crate) fn standardises(self) -> bool {
         matches!(self, Transform::Standardise | Transform::LogStandardise)
     }
 }
@@ -102,7 +102,7 @@ impl FieldEncoder {
     ///
     /// # Errors
     /// As [`FieldEncoder::fit`].
-    pub fn fit_raw(
+    pub(crate) fn fit_raw(
         basis: FieldBasis,
         spec: &EncoderSpec,
         transform: Transform,
@@ -158,7 +158,7 @@ impl FieldEncoder {
     /// # Errors
     /// If `field` is a function, as [`VectorEncoder::fit`], or if the log of a value that is not positive is
     /// needed.
-    pub fn fit_vector(
+    pub(crate) fn fit_vector(
         spec: &VectorSpec,
         transform: Transform,
         field: &Field,

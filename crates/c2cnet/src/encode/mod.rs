@@ -18,7 +18,7 @@ mod scattered;
 mod spectrum;
 mod vector;
 
-pub use choice::{Choice, EncoderSpec, Method, choose};
+pub use choice::{EncoderSpec, Method, choose};
 pub use diagnostics::{BiasSplit, EncodingDiagnostics};
 pub(crate) use input_space::stack_components;
 pub use input_space::{FieldEncoder, Transform};
@@ -74,7 +74,7 @@ impl Regularisation {
     }
 
     /// Whether coefficients are well defined with fewer observations than functions.
-    pub fn allows_fewer_points_than_functions(&self) -> bool {
+    pub(crate) fn allows_fewer_points_than_functions(&self) -> bool {
         match *self {
             Regularisation::Ridge { lambda } => lambda > 0.0,
             Regularisation::CutAbsolute { cut } | Regularisation::CutRelative { cut } => cut > 0.0,

@@ -105,7 +105,7 @@ impl Spectrum {
     }
 
     /// How many singular values are at least `cut`.
-    pub fn rank_above(&self, cut: f64) -> usize {
+    pub(crate) fn rank_above(&self, cut: f64) -> usize {
         self.sigma
             .iter()
             .take_while(|&&s| s >= cut && s > 0.0)
@@ -131,7 +131,7 @@ impl Spectrum {
     }
 
     /// The first `rank` rows of [`Spectrum::project`], without computing the others.
-    pub fn project_leading(&self, f: MatRef<'_, f64>, rank: usize) -> Mat<f64> {
+    pub(crate) fn project_leading(&self, f: MatRef<'_, f64>, rank: usize) -> Mat<f64> {
         assert_eq!(f.nrows(), self.nrows());
         assert!(rank <= self.rank());
         match &self.left {
@@ -220,19 +220,6 @@ impl Spectrum {
                 out
             }
         }
-    }
-
-    /// The diagonal of $U\,\mathrm{diag}(h)\,U^\top$: the leverage of each point under a
-    /// reconstruction filter $h$.
-    pub fn leverages(&self, filter: &[f64]) -> Vec<f64> {
-        let u = self.expand(Mat::<f64>::identity(self.rank(), self.rank()).as_ref());
-        let mut leverage = vec![0.0; u.nrows()];
-        for (j, h) in filter.iter().enumerate() {
-            for (l, v) in leverage.iter_mut().zip(u.col(j).iter()) {
-                *l += h * v * v;
-            }
-        }
-        leverage
     }
 }
 

@@ -1,6 +1,6 @@
 //! Input coefficients of training samples and of their images under symmetries.
 
-use crate::data::{Field, Symmetries};
+use crate::data::{Fields, Symmetries};
 use crate::encode::FieldEncoder;
 use crate::map::Mirrors;
 use crate::operator::stack;
@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-10;
 pub(super) struct Images<'a> {
     pub symmetries: Symmetries,
     pub encoders: &'a [(String, FieldEncoder)],
-    pub fields: &'a [(String, Field)],
+    pub fields: &'a Fields,
 }
 
 impl Images<'_> {

@@ -17,14 +17,14 @@ pub(crate) use maps::{
 pub(crate) use spaces::{FieldSpace, LearnFrom};
 pub(crate) use training_set::{MapTrainingSet, OutputFrame};
 
-use crate::data::{Dataset, Field, Symmetries};
-use crate::decode::{FieldDecoder, Targets};
+use crate::data::{Dataset, Field, Fields, Symmetries};
+use crate::decode::{FieldDecoder, Targets, Withheld};
 use crate::encode::{FieldEncoder, Transform};
 use crate::map::mlp::TrainingReport;
 use crate::map::{CoefficientMap, KernelReport, LinearMap, Mirrors, Split};
 use crate::metrics::mean;
 use crate::observe::{Event, Observer, Step};
-use crate::operator::{C2CNet, EvaluationReport, evaluate_maps, stack, vector_label};
+use crate::operator::{C2CNet, EvaluationReport, MapsToEvaluate, stack, vector_label};
 use crate::plan::{InputPlan, OutputPlan, Plan, Protocol};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
 use crate::{Result, linalg};
@@ -44,6 +44,8 @@ pub(crate) struct Context<'a> {
     pub split: Split,
     pub protocol: Protocol,
     pub observer: &'a dyn Observer,
+    /// Of each output, the points that judge with the held-out samples; none at the end.
+    withheld: Vec<Withheld>,
     /// Whether held-out samples and withheld points judge, so that no space may be learned from them. In the end
     /// they return.
     judging: bool,
@@ -52,9 +54,15 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     /// In which held-out samples and withheld points judge.
     pub(crate) fn new(train: &'a Dataset, protocol: Protocol, observer: &'a dyn Observer) -> Self {
+        // Points of its own are all new to a map that was fitted without their sample.
+        let withheld = |field: &Field| match field.shared_points() {
+            Some(_) => Withheld::choose(field, protocol.withhold, protocol.seed),
+            None => Withheld::none(),
+        };
         Context {
             train,
             split: split(train.samples(), &protocol),
+            withheld: train.outputs.iter().map(|(_, f)| withheld(f)).collect(),
             protocol,
             observer,
             judging: true,
@@ -65,22 +73,15 @@ impl<'a> Context<'a> {
     pub(crate) fn with_everything(&self) -> Context<'a> {
         Context {
             split: self.split.clone(),
-            protocol: Protocol {
-                withhold: 0.0,
-                ..self.protocol
-            },
+            withheld: vec![Withheld::none(); self.withheld.len()],
             judging: false,
             ..*self
         }
     }
 
-    /// What spaces may be learned from.
-    pub(crate) fn learn_from(&self) -> LearnFrom<'_> {
-        LearnFrom {
-            samples: self.judging.then_some(&self.split.train[..]),
-            withhold: self.protocol.withhold,
-            seed: self.protocol.seed,
-        }
+    /// The samples that spaces may be learned from; `None`: all of them.
+    fn learn_from(&self) -> Option<&[usize]> {
+        self.judging.then_some(&self.split.train[..])
     }
 
     /// The same for some of the samples, as they are.
@@ -251,20 +252,22 @@ pub(crate) fn judge_fold(
 /// Stage 1: bases of the outputs, their orthonormal coordinates, and the targets of the training samples.
 pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> Result<Outputs> {
     context.begin(Step::FitOutputs);
-    let protocol = &context.protocol;
     let images = image_outputs(context)?;
-    let fields = images.as_deref().unwrap_or(&context.train.outputs);
+    let fields = images.as_ref().unwrap_or(&context.train.outputs);
     let mut decoders = Vec::new();
     let mut parts = Vec::new();
-    for (plan, (name, field)) in plans.iter().zip(fields) {
+    for ((plan, (name, field)), withheld) in plans.iter().zip(fields).zip(&context.withheld) {
         let (decoder, targets) = if field.is_vector() {
             FieldDecoder::fit_vector(&plan.vector(), field)
                 .map_err(|e| e.within(&vector_label("output", name)))?
         } else {
             let triangles = triangles_on(context.train, field);
-            let learn_from = context.learn_from();
+            let learn_from = LearnFrom {
+                samples: context.learn_from(),
+                withheld,
+            };
             let basis = FieldSpace::of_output(plan).build(field, triangles, &learn_from)?;
-            FieldDecoder::fit(basis, field, protocol.withhold, &plan.cuts, protocol.seed)?
+            FieldDecoder::fit(basis, field, withheld, &plan.cuts, context.protocol.seed)?
         };
         decoders.push((name.clone(), decoder));
         parts.push(targets);
@@ -296,7 +299,7 @@ fn balance(decoders: &mut [(String, FieldDecoder)], parts: &mut [Targets]) {
 
 /// Outputs of all images of the training samples: maps learn from all of them, while bases are chosen and
 /// encoders settled on the samples themselves, to which images add nothing new.
-fn image_outputs(context: &Context<'_>) -> Result<Option<Vec<(String, Field)>>> {
+fn image_outputs(context: &Context<'_>) -> Result<Option<Fields>> {
     match context.protocol.symmetries {
         Symmetries::None => Ok(None),
         group => group.images(&context.train.outputs).map(Some),
@@ -345,8 +348,8 @@ pub(crate) fn encode_samples(
             let triangles = triangles_on(context.train, field);
             // Inputs are known at all of their points.
             let learn_from = LearnFrom {
-                samples: context.learn_from().samples,
-                ..LearnFrom::default()
+                samples: context.learn_from(),
+                withheld: &Withheld::none(),
             };
             let basis = FieldSpace::of_input(plan).build(field, triangles, &learn_from)?;
             FieldEncoder::fit_unless(basis, &plan.encoder, plan.transform, field, raw, cancelled)?
@@ -368,16 +371,15 @@ pub(crate) fn judge(
     let held = &context.split.validation;
     let coefficients = linalg::select_columns(inputs.coefficients.as_ref(), held);
     let truth = context.train.outputs.iter();
-    let truth: Vec<(String, Field)> = truth
+    let truth: Fields = truth
         .map(|(name, field)| (name.clone(), field.select(held)))
         .collect();
-    evaluate_maps(
-        &outputs.decoders,
+    let maps = MapsToEvaluate {
+        decoders: &outputs.decoders,
         map,
         linear,
-        coefficients.as_ref(),
-        &truth,
-    )
+    };
+    maps.evaluate(coefficients.as_ref(), &truth, true)
 }
 
 /// Which spaces the fit used.

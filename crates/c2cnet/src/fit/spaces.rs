@@ -2,7 +2,7 @@
 
 use crate::basis::{Basis, BasisSpec, BuildContext, FieldBasis};
 use crate::data::{Bounds, Dataset, Field, Observations, Points};
-use crate::decode::choose_withheld;
+use crate::decode::Withheld;
 use crate::encode::Transform;
 use crate::plan::{Components, InputPlan, OutputPlan};
 use crate::{Error, Result, linalg};
@@ -95,21 +95,18 @@ impl<'a> FieldSpace<'a> {
 }
 
 /// What learned functions may be learned from.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct LearnFrom<'a> {
     /// These samples; `None`: all of them.
     pub samples: Option<&'a [usize]>,
-    /// Without this part of the points, drawn with the seed.
-    pub withhold: f64,
-    pub seed: u64,
+    /// All shared points but these.
+    pub withheld: &'a Withheld,
 }
 
 impl LearnFrom<'_> {
     /// The points that may be seen; `None`: all of them.
     fn rows(&self, points: &Points) -> Option<Vec<usize>> {
-        let withheld = choose_withheld(points, self.withhold, self.seed);
-        let seen = (0..points.len()).filter(|i| withheld.binary_search(i).is_err());
-        (!withheld.is_empty()).then(|| seen.collect())
+        (!self.withheld.is_empty()).then(|| self.withheld.fitted(0, points.len()))
     }
 
     fn part(&self, values: MatRef<'_, f64>, rows: Option<&[usize]>) -> Mat<f64> {

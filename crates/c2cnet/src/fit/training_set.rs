@@ -1,7 +1,7 @@
 //! What a coefficient map learns from.
 
 use super::{Context, Inputs, Outputs, image_outputs};
-use crate::data::{Field, Observations};
+use crate::data::{Field, Fields, Observations, Scattered};
 use crate::decode::{FieldDecoder, Targets};
 use crate::error::in_order;
 use crate::map::Mirrors;
@@ -89,15 +89,15 @@ impl OutputFrame {
     /// If a loss that weighs points cannot be computed for these outputs.
     pub(crate) fn new(context: &Context<'_>, outputs: &Outputs, spec: &MlpSpec) -> Result<Self> {
         let images = image_outputs(context)?;
-        let fields = images.as_deref().unwrap_or(&context.train.outputs);
+        let fields = images.as_ref().unwrap_or(&context.train.outputs);
         let decoders = &outputs.decoders[..];
         let raw = spec.recipe == Recipe::Paper;
         let count = decoders
             .iter()
             .zip(fields)
             .map(|((_, d), (_, f))| {
-                let points = d.fitted_points().unwrap_or(f.points_of(0));
-                points.len() * f.components()
+                let points = f.points_of(0).len() - d.withheld().of_sample(0).len();
+                points * f.components()
             })
             .sum();
         let field = match spec.weighs_points() {
@@ -105,8 +105,8 @@ impl OutputFrame {
             false => None,
         };
         // Several outputs at points of their own share the ridge fits that are their targets.
-        let per_sample = match (decoders, fields) {
-            ([(_, decoder)], [(_, field)]) => per_sample_targets(context, decoder, field, raw)?,
+        let per_sample = match (decoders, &fields[..]) {
+            ([(_, decoder)], [(_, field)]) => per_sample_targets(decoder, field, raw)?,
             _ => None,
         };
         Ok(OutputFrame {
@@ -120,7 +120,6 @@ impl OutputFrame {
 
 /// What each sample with points of its own asks of coordinates, or of coefficients if `raw`.
 fn per_sample_targets(
-    context: &Context<'_>,
     decoder: &FieldDecoder,
     field: &Field,
     raw: bool,
@@ -128,12 +127,11 @@ fn per_sample_targets(
     let Observations::PerSample(samples) = field.observations() else {
         return Ok(None);
     };
-    let (withhold, seed) = (context.protocol.withhold, context.protocol.seed);
-    let target = |k: usize| {
-        let (design, values) = decoder.local_problem(samples, k, withhold, seed, raw)?;
-        SampleTarget::new(design.as_ref(), &values)
+    let target = |sample: &Scattered| {
+        let design = decoder.design_at(&sample.points, raw)?;
+        SampleTarget::new(design.as_ref(), &sample.values)
     };
-    in_order((0..samples.len()).into_par_iter().map(target)).map(Some)
+    in_order(samples.par_iter().map(target)).map(Some)
 }
 
 fn block_diagonal(decoders: &[(String, FieldDecoder)]) -> Mat<f64> {
@@ -154,30 +152,27 @@ fn block_diagonal(decoders: &[(String, FieldDecoder)]) -> Mat<f64> {
 
 fn field_at_points(
     decoders: &[(String, FieldDecoder)],
-    fields: &[(String, Field)],
+    fields: &Fields,
 ) -> Result<(Mat<f64>, Mat<f64>)> {
     let refuse = |why: &str| {
         Error::Config(format!(
             "a loss that weighs points needs one output field {why}"
         ))
     };
-    let ([(_, decoder)], [(_, field)]) = (decoders, fields) else {
+    let ([(_, decoder)], [(_, field)]) = (decoders, &fields[..]) else {
         return Err(refuse("alone"));
     };
     if field.is_vector() {
         return Err(refuse("that is a function"));
     }
-    let Observations::Shared { values, .. } = field.observations() else {
+    let Observations::Shared { points, values } = field.observations() else {
         return Err(refuse("at points that all samples share"));
     };
-    let ([values], Some(fitted), Some(points)) = (
-        values.as_slice(),
-        decoder.fitted_indices(field),
-        decoder.fitted_points(),
-    ) else {
+    let [values] = values.as_slice() else {
         return Err(refuse("of one component"));
     };
-    let [q] = &mut decoder.retained(points)?[..] else {
+    let fitted = decoder.withheld().fitted(0, points.len());
+    let [q] = &mut decoder.retained(&points.select(&fitted))?[..] else {
         return Err(refuse("of one component"));
     };
     let u = linalg::select_rows(values.as_ref(), &fitted);

@@ -226,12 +226,12 @@ impl Features {
     }
 
     /// The number of reflections that the samples come with.
-    pub fn reflections(&self) -> usize {
+    pub(crate) fn reflections(&self) -> usize {
         self.mirrors.reflections()
     }
 
     /// The same features for samples that come without their images.
-    pub fn without_mirrors(mut self) -> Self {
+    pub(crate) fn without_mirrors(mut self) -> Self {
         self.mirrors = Mirrors::none(self.transform.nrows());
         self
     }

@@ -37,7 +37,7 @@ pub struct KernelChoice {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KernelReport {
     /// The validation error of the choice.
-    pub validation_rl2e: f64,
+    pub error: f64,
     /// The number of samples fitted and held out for the choice.
     pub samples: (usize, usize),
     /// The passes tried, in order; the choice is the best of them.
@@ -53,7 +53,7 @@ pub struct PassReport {
     /// The exponent in force; none: coefficients as they are.
     pub exponent: Option<f64>,
     /// Its validation error.
-    pub validation_rl2e: f64,
+    pub error: f64,
 }
 
 /// Samples with which parameters are chosen, at most; the final fit uses all.
@@ -80,101 +80,107 @@ const NUGGETS: std::ops::RangeInclusive<i32> = -26..=-4;
 const WHOLE: i32 = 2;
 const HALF: i32 = 1;
 
-/// Chooses the settings of a kernel map on the training part of the `split` by the error on the held-out part.
-///
-/// `linear` is the linear map fitted to the training part. Features are learned on it alone, so that
-/// the held-out error is unbiased.
-///
-/// # Errors
-/// If the settings are out of range, nothing factors, or the observer asks to stop.
-pub fn search(
-    coefficients: MatRef<'_, f64>,
-    targets: &Targets,
-    linear: &LinearMap,
-    split: &Split,
-    spec: &KernelSpec,
-    seed: u64,
-    observer: &dyn Observer,
-) -> Result<KernelChoice> {
-    spec.check()?;
-    let max_centres = spec.centres(coefficients.ncols());
-    let fine = Fold::new(coefficients, targets, split, SEARCH_SAMPLES);
-    let coarse = (fine.samples().0 > 2 * COARSE_SAMPLES)
-        .then(|| Fold::new(coefficients, targets, split, COARSE_SAMPLES));
+/// How the settings of a kernel map are chosen: on the training part of the split, by the error on the held-out part.
+pub struct KernelSearch<'a> {
+    /// What is open, and what is given.
+    pub spec: &'a KernelSpec,
+    /// Which samples are fitted and which judge.
+    pub split: &'a Split,
+    /// Seed of the samples that re-weighting draws.
+    pub seed: u64,
+    /// Asked whether to stop.
+    pub observer: &'a dyn Observer,
+}
 
-    let exponents: &[Option<f64>] = match &spec.exponent {
-        Some(_) => std::slice::from_ref(&spec.exponent),
-        None => &[Some(0.5), Some(0.75), Some(1.0), None],
-    };
-    let relevance = Relevance::new(linear, fine.a.as_ref())?;
-    let mut of_exponent: Vec<Features> = exponents
-        .iter()
-        .map(|exponent| match exponent {
-            Some(p) => relevance.features(fine.a.as_ref(), *p),
-            None => Features::isotropic(linear, fine.a.as_ref()),
-        })
-        .collect();
-    let comparison = Comparison {
-        fine,
-        coarse,
-        spec,
-        observer,
-    };
-    let fine = &comparison.fine;
-    let Some((best, settings, error)) = comparison.best_of(&of_exponent, None)? else {
-        return Err(Error::Numerical(
-            "no kernel matrix was positive definite; give a larger nugget".into(),
-        ));
-    };
-    let exponent = exponents[best];
-    let mut features = of_exponent.swap_remove(best);
-    let mut passes = vec![PassReport {
-        settings,
-        exponent,
-        validation_rl2e: error,
-    }];
-    let mut chosen = (0, features.clone());
-    for _ in 0..spec.passes {
-        let last = passes.last().expect("pass 0 exists").settings;
-        features = agop::reweight(&features, fine.a.as_ref(), fine.c.as_ref(), last, seed)?;
-        let only = std::slice::from_ref(&features);
-        let Some((_, settings, error)) = comparison.best_of(only, Some(last))? else {
-            break;
+impl KernelSearch<'_> {
+    /// Chooses settings for samples, one column each. `linear` is the linear map fitted to the training part;
+    /// features are learned on it alone, so that the held-out error is unbiased.
+    ///
+    /// # Errors
+    /// If the settings are out of range, nothing factors, or the observer asks to stop.
+    pub fn run(
+        &self,
+        coefficients: MatRef<'_, f64>,
+        targets: &Targets,
+        linear: &LinearMap,
+    ) -> Result<KernelChoice> {
+        let (spec, split) = (self.spec, self.split);
+        spec.check()?;
+        let fine = Fold::new(coefficients, targets, split, SEARCH_SAMPLES);
+        let coarse = (fine.samples().0 > 2 * COARSE_SAMPLES)
+            .then(|| Fold::new(coefficients, targets, split, COARSE_SAMPLES));
+        let comparison = Comparison {
+            fine,
+            coarse,
+            spec,
+            observer: self.observer,
         };
-        passes.push(PassReport {
-            settings,
-            exponent,
-            validation_rl2e: error,
-        });
-        if error < passes[chosen.0].validation_rl2e {
-            chosen = (passes.len() - 1, features.clone());
+        let mut found = comparison.first_pass(linear)?;
+        self.reweight(&comparison, &mut found)?;
+        let chosen = found.chosen;
+        // The last step of the choice is a finer one.
+        let start = found.passes[chosen].settings;
+        let finer = comparison.descend(&found.features, &comparison.fine, start.into(), HALF)?;
+        if let Some((settings, error)) = finer {
+            found.passes[chosen].settings = settings;
+            found.passes[chosen].error = error;
         }
-        // A pass that does not help is rarely followed by one that does.
-        if error >= passes[passes.len() - 2].validation_rl2e {
-            break;
+        Ok(KernelChoice {
+            features: found.features,
+            settings: KernelSettings {
+                exponent: found.passes[chosen].exponent,
+                passes: found.passes[..=chosen].iter().map(|p| p.settings).collect(),
+                max_centres: spec.centres(coefficients.ncols()),
+            },
+            report: KernelReport {
+                error: found.passes[chosen].error,
+                samples: comparison.fine.samples(),
+                passes: found.passes,
+            },
+        })
+    }
+
+    /// Passes that weigh coordinates by their effect on the output, as long as they help.
+    fn reweight(&self, comparison: &Comparison<'_>, found: &mut Found) -> Result<()> {
+        let fine = &comparison.fine;
+        let mut features = found.features.clone();
+        for _ in 0..self.spec.passes {
+            let last = found.passes[found.passes.len() - 1].clone();
+            let weighed_by = last.settings;
+            features = agop::reweight(
+                &features,
+                fine.a.as_ref(),
+                fine.c.as_ref(),
+                weighed_by,
+                self.seed,
+            )?;
+            let only = std::slice::from_ref(&features);
+            let Some((_, settings, error)) = comparison.best_of(only, Some(weighed_by))? else {
+                break;
+            };
+            found.passes.push(PassReport {
+                settings,
+                exponent: last.exponent,
+                error,
+            });
+            if error < found.passes[found.chosen].error {
+                found.chosen = found.passes.len() - 1;
+                found.features = features.clone();
+            }
+            // A pass that does not help is rarely followed by one that does.
+            if error >= last.error {
+                break;
+            }
         }
+        Ok(())
     }
-    let (chosen, features) = chosen;
-    // The last step of the choice is a finer one.
-    let start = passes[chosen].settings;
-    let finer = comparison.descend(&features, fine, start.kernel, Some(start), HALF)?;
-    if let Some((settings, error)) = finer {
-        passes[chosen].settings = settings;
-        passes[chosen].validation_rl2e = error;
-    }
-    Ok(KernelChoice {
-        features,
-        settings: KernelSettings {
-            exponent,
-            passes: passes[..=chosen].iter().map(|p| p.settings).collect(),
-            max_centres,
-        },
-        report: KernelReport {
-            validation_rl2e: passes[chosen].validation_rl2e,
-            samples: fine.samples(),
-            passes,
-        },
-    })
+}
+
+/// The passes so far, and the best of them with its features.
+struct Found {
+    passes: Vec<PassReport>,
+    chosen: usize,
+    features: Features,
 }
 
 impl KernelSettings {
@@ -295,6 +301,35 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
+    /// The best of several exponents of the coordinates' relevance.
+    fn first_pass(&self, linear: &LinearMap) -> Result<Found> {
+        let a = self.fine.a.as_ref();
+        let exponents: &[Option<f64>] = match &self.spec.exponent {
+            Some(_) => std::slice::from_ref(&self.spec.exponent),
+            None => &[Some(0.5), Some(0.75), Some(1.0), None],
+        };
+        let relevance = Relevance::new(linear, a)?;
+        let features = |exponent: &Option<f64>| match exponent {
+            Some(p) => relevance.features(a, *p),
+            None => Features::isotropic(linear, a),
+        };
+        let mut all: Vec<Features> = exponents.iter().map(features).collect();
+        let Some((best, settings, error)) = self.best_of(&all, None)? else {
+            return Err(Error::Numerical(
+                "no kernel matrix was positive definite; give a larger nugget".into(),
+            ));
+        };
+        Ok(Found {
+            passes: vec![PassReport {
+                settings,
+                exponent: exponents[best],
+                error,
+            }],
+            chosen: 0,
+            features: all.swap_remove(best),
+        })
+    }
+
     /// The best of several features and kernels: which features, the parameters and the error.
     ///
     /// The coarse samples select candidates and starting parameters; the fine ones decide.
@@ -307,14 +342,17 @@ impl Comparison<'_> {
             Some(k) => std::slice::from_ref(k),
             None => &[KernelFunction::Matern52, KernelFunction::Gaussian],
         };
-        let mut starts: Vec<(usize, KernelFunction, Option<PassSettings>)> = (0..features.len())
-            .flat_map(|f| kernels.iter().map(move |&k| (f, k)))
-            .map(|(f, k)| (f, k, start.filter(|s| s.kernel == k)))
+        let of_kernel = |&kernel: &KernelFunction| Start {
+            kernel,
+            from: start.filter(|s| s.kernel == kernel),
+        };
+        let mut starts: Vec<(usize, Start)> = (0..features.len())
+            .flat_map(|f| kernels.iter().map(move |k| (f, of_kernel(k))))
             .collect();
         if let Some(coarse) = &self.coarse {
             let mut sorted: Vec<(usize, PassSettings, f64)> = Vec::new();
-            for (f, kernel, start) in starts {
-                let found = self.descend(&features[f], coarse, kernel, start, WHOLE)?;
+            for (f, start) in starts {
+                let found = self.descend(&features[f], coarse, start, WHOLE)?;
                 sorted.extend(found.map(|(settings, error)| (f, settings, error)));
             }
             sorted.sort_by(|a, b| a.2.total_cmp(&b.2));
@@ -323,15 +361,16 @@ impl Comparison<'_> {
                 .into_iter()
                 .filter(|s| s.2 <= near)
                 .take(FINALISTS)
-                .map(|(f, settings, _)| (f, settings.kernel, Some(settings)))
+                .map(|(f, settings, _)| (f, Start::from(settings)))
                 .collect();
         }
         let mut best: Option<(usize, PassSettings, f64)> = None;
-        for (f, kernel, start) in starts {
+        for (f, mut start) in starts {
             // Neighbouring exponents have similar optima: the next starts where the best one ended.
-            let start = start.or(best.map(|b| b.1).filter(|s| s.kernel == kernel));
-            if let Some((settings, error)) =
-                self.descend(&features[f], &self.fine, kernel, start, WHOLE)?
+            let neighbour = best.map(|b| b.1).filter(|s| s.kernel == start.kernel);
+            start.from = start.from.or(neighbour);
+            let found = self.descend(&features[f], &self.fine, start, WHOLE)?;
+            if let Some((settings, error)) = found
                 && best.is_none_or(|b| error < b.2)
             {
                 best = Some((f, settings, error));
@@ -340,67 +379,22 @@ impl Comparison<'_> {
         Ok(best)
     }
 
-    /// Descends on the grid of length and nugget from `start`, one step at a time, until no
-    /// neighbour is better.
+    /// Descends on the grid of length and nugget, one step at a time, until no neighbour is better.
     fn descend(
         &self,
         features: &Features,
         fold: &Fold<'_>,
-        kernel: KernelFunction,
-        start: Option<PassSettings>,
+        start: Start,
         stride: i32,
     ) -> Result<Option<(PassSettings, f64)>> {
         let spec = self.spec;
-        let z = features.apply(fold.a.as_ref());
-        let z_held = features.apply(fold.a_held.as_ref());
-        let within = squared_distances_within(z.as_ref());
-        let across = squared_distances(z.as_ref(), z_held.as_ref());
-        let mut seen: HashMap<(i32, i32), f64> = HashMap::new();
-        // Steps along the nugget reuse the kernel matrices of the length.
-        let mut matrices: Option<(i32, Mat<f64>, Mat<f64>)> = None;
-        let at = |(l, n): (i32, i32)| PassSettings {
-            kernel,
-            length: (spec.length).unwrap_or_else(|| 2f64.powf(f64::from(l) / 2.0)),
-            nugget: (spec.nugget).unwrap_or_else(|| 10f64.powf(f64::from(n) / 2.0)),
-        };
-        let mut error_at = |position: (i32, i32)| -> Result<f64> {
-            if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
-                return Ok(f64::INFINITY);
-            }
-            if let Some(&error) = seen.get(&position) {
-                return Ok(error);
-            }
-            check_cancelled(self.observer)?;
-            let pass = at(position);
-            if matrices.as_ref().is_none_or(|m| m.0 != position.0) {
-                let (mut k, mut k_held) = (within.clone(), across.clone());
-                to_kernel_within(&mut k, kernel, pass.length);
-                to_kernel(&mut k_held, kernel, pass.length);
-                matrices = Some((position.0, k, k_held));
-            }
-            let (_, k, k_held) = matrices.as_ref().expect("made above");
-            let error = fold
-                .held_out_error(k, k_held, pass.nugget)
-                .unwrap_or(f64::INFINITY);
-            seen.insert(position, error);
-            Ok(error)
-        };
-        // The smoother kernel has its minimum at shorter lengths and larger nuggets.
-        let first = match kernel {
-            KernelFunction::Matern52 => (10, -22),
-            KernelFunction::Gaussian => (4, -16),
-        };
-        let mut position = start.map_or(first, |s| {
-            (
-                (2.0 * s.length.log2()).round() as i32,
-                (2.0 * s.nugget.log10()).round() as i32,
-            )
-        });
-        let mut error = error_at(position)?;
+        let mut grid = ErrorGrid::new(self, features, fold, start.kernel);
+        let mut position = start.position();
+        let mut error = grid.error_at(position)?;
         // Where nothing factors, a larger nugget will.
         while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
             position.1 += 2;
-            error = error_at(position)?;
+            error = grid.error_at(position)?;
         }
         let mut steps = Vec::new();
         if spec.nugget.is_none() {
@@ -418,12 +412,110 @@ impl Comparison<'_> {
             improved = false;
             for (dl, dn) in &steps {
                 let next = (position.0 + stride * dl, position.1 + stride * dn);
-                let e = error_at(next)?;
+                let e = grid.error_at(next)?;
                 if e < PROGRESS * error {
                     (position, error, improved) = (next, e, true);
                 }
             }
         }
-        Ok(error.is_finite().then(|| (at(position), error)))
+        Ok(error.is_finite().then(|| (grid.at(position), error)))
+    }
+}
+
+/// Where a descent begins: at settings that were good before, or where minima of the kernel usually are.
+#[derive(Clone, Copy)]
+struct Start {
+    kernel: KernelFunction,
+    from: Option<PassSettings>,
+}
+
+impl From<PassSettings> for Start {
+    fn from(settings: PassSettings) -> Self {
+        Start {
+            kernel: settings.kernel,
+            from: Some(settings),
+        }
+    }
+}
+
+impl Start {
+    fn position(&self) -> Position {
+        match (self.from, self.kernel) {
+            (Some(s), _) => (
+                (2.0 * s.length.log2()).round() as i32,
+                (2.0 * s.nugget.log10()).round() as i32,
+            ),
+            // The smoother kernel has its minimum at shorter lengths and larger nuggets.
+            (None, KernelFunction::Matern52) => (10, -22),
+            (None, KernelFunction::Gaussian) => (4, -16),
+        }
+    }
+}
+
+/// Doubled exponents of two for the length and of ten for the nugget.
+type Position = (i32, i32);
+
+/// Errors over length and nugget, each computed once.
+struct ErrorGrid<'a> {
+    comparison: &'a Comparison<'a>,
+    fold: &'a Fold<'a>,
+    kernel: KernelFunction,
+    within: Mat<f64>,
+    across: Mat<f64>,
+    seen: HashMap<Position, f64>,
+    /// Steps along the nugget reuse the kernel matrices of the length.
+    matrices: Option<(i32, Mat<f64>, Mat<f64>)>,
+}
+
+impl<'a> ErrorGrid<'a> {
+    fn new(
+        comparison: &'a Comparison<'a>,
+        features: &Features,
+        fold: &'a Fold<'a>,
+        kernel: KernelFunction,
+    ) -> Self {
+        let z = features.apply(fold.a.as_ref());
+        let z_held = features.apply(fold.a_held.as_ref());
+        ErrorGrid {
+            comparison,
+            fold,
+            kernel,
+            within: squared_distances_within(z.as_ref()),
+            across: squared_distances(z.as_ref(), z_held.as_ref()),
+            seen: HashMap::new(),
+            matrices: None,
+        }
+    }
+
+    fn at(&self, (l, n): Position) -> PassSettings {
+        let spec = self.comparison.spec;
+        PassSettings {
+            kernel: self.kernel,
+            length: (spec.length).unwrap_or_else(|| 2f64.powf(f64::from(l) / 2.0)),
+            nugget: (spec.nugget).unwrap_or_else(|| 10f64.powf(f64::from(n) / 2.0)),
+        }
+    }
+
+    /// The held-out error, infinite where the kernel matrix does not factor and beyond the grid.
+    fn error_at(&mut self, position: Position) -> Result<f64> {
+        if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
+            return Ok(f64::INFINITY);
+        }
+        if let Some(&error) = self.seen.get(&position) {
+            return Ok(error);
+        }
+        check_cancelled(self.comparison.observer)?;
+        let pass = self.at(position);
+        if self.matrices.as_ref().is_none_or(|m| m.0 != position.0) {
+            let (mut k, mut k_held) = (self.within.clone(), self.across.clone());
+            to_kernel_within(&mut k, self.kernel, pass.length);
+            to_kernel(&mut k_held, self.kernel, pass.length);
+            self.matrices = Some((position.0, k, k_held));
+        }
+        let (_, k, k_held) = self.matrices.as_ref().expect("made above");
+        let error = self.fold.held_out_error(k, k_held, pass.nugget);
+        let error = error.unwrap_or(f64::INFINITY);
+        self.seen.insert(position, error);
+        Ok(error)
     }
 }

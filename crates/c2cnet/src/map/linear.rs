@@ -53,7 +53,7 @@ impl LinearMap {
     ///
     /// # Errors
     /// As [`LinearMap::fit`].
-    pub fn fit_mirrored(
+    pub(crate) fn fit_mirrored(
         coefficients: MatRef<'_, f64>,
         targets: &Targets,
         mirrors: Mirrors,

@@ -16,7 +16,7 @@ use faer::{Mat, MatRef};
 /// Which coefficients change sign under which reflections, for samples that come as full orbits: of $N$
 /// columns under $R$ reflections, column $fN/R + k$ is the image under reflection $f$ of column $k$.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Mirrors {
+pub(crate) struct Mirrors {
     /// $R$, a power of two: reflections commute and each is its own inverse.
     reflections: usize,
     /// Of each coefficient: bit $b$ is set if reflection $2^b$ flips its sign.
@@ -25,7 +25,7 @@ pub struct Mirrors {
 
 impl Mirrors {
     /// The identity only.
-    pub fn none(coefficients: usize) -> Self {
+    pub(crate) fn none(coefficients: usize) -> Self {
         Mirrors {
             reflections: 1,
             parity: vec![0; coefficients],
@@ -36,7 +36,7 @@ impl Mirrors {
     ///
     /// # Panics
     /// If the number is not a power of two or a parity names a reflection beyond it.
-    pub fn new(reflections: usize, parity: Vec<usize>) -> Self {
+    pub(crate) fn new(reflections: usize, parity: Vec<usize>) -> Self {
         assert!(reflections.is_power_of_two() && parity.iter().all(|&p| p < reflections));
         Mirrors {
             reflections,
@@ -45,12 +45,12 @@ impl Mirrors {
     }
 
     /// The number of reflections, including the identity.
-    pub fn reflections(&self) -> usize {
+    pub(crate) fn reflections(&self) -> usize {
         self.reflections
     }
 
     /// $\pm1$: the factor by which `reflection` multiplies coefficients of `parity`.
-    pub fn sign(parity: usize, reflection: usize) -> f64 {
+    pub(crate) fn sign(parity: usize, reflection: usize) -> f64 {
         if (parity & reflection).count_ones() % 2 == 1 {
             -1.0
         } else {
@@ -59,7 +59,7 @@ impl Mirrors {
     }
 
     /// The factor by which `reflection` multiplies each coefficient.
-    pub fn signs(&self, reflection: usize) -> Vec<f64> {
+    pub(crate) fn signs(&self, reflection: usize) -> Vec<f64> {
         let sign = |&parity: &usize| Self::sign(parity, reflection);
         self.parity.iter().map(sign).collect()
     }

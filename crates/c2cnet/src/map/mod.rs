@@ -13,10 +13,10 @@ mod nystrom;
 
 pub use kernel::{Features, KernelMap, KernelSettings, PassSettings};
 pub use kernel_function::KernelFunction;
-pub use kernel_search::{KernelChoice, KernelReport, PassReport, Split, search};
+pub use kernel_search::{KernelChoice, KernelReport, KernelSearch, PassReport, Split};
 pub use kernel_spec::KernelSpec;
 pub use linear::LinearMap;
-pub use mirrors::Mirrors;
+pub(crate) use mirrors::Mirrors;
 pub use mlp::{MlpMap, MlpSpec};
 
 use crate::Result;

@@ -1,8 +1,10 @@
 //! The whole operator: encoder, coefficient map, decoder.
 
+mod evaluate;
 mod model;
 mod report;
 
+pub(crate) use evaluate::MapsToEvaluate;
 pub use model::C2CNet;
-pub(crate) use model::{evaluate_maps, stack, vector_label};
+pub(crate) use model::{stack, vector_label};
 pub use report::{EvaluationReport, QuantityError};

@@ -1,11 +1,10 @@
 //! A fitted operator.
 
-use super::{EvaluationReport, QuantityError};
-use crate::data::{Dataset, Field, Points};
-use crate::decode::{Evaluation, FieldDecoder, VectorDecoder};
+use super::{EvaluationReport, MapsToEvaluate};
+use crate::data::{Dataset, Field, Fields, Points};
+use crate::decode::FieldDecoder;
 use crate::encode::{FieldEncoder, VectorEncoder};
 use crate::map::{CoefficientMap, LinearMap};
-use crate::metrics::{Errors, mean_relative};
 use crate::storage::Archive;
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
@@ -92,7 +91,7 @@ impl C2CNet {
     ///
     /// # Errors
     /// If a field is missing or does not fit its encoder.
-    pub fn encode(&self, inputs: &[(String, Field)]) -> Result<Mat<f64>> {
+    pub fn encode(&self, inputs: &Fields) -> Result<Mat<f64>> {
         encode_fields(&self.inputs, inputs)
     }
 
@@ -100,26 +99,40 @@ impl C2CNet {
     ///
     /// # Errors
     /// As [`C2CNet::encode`].
-    pub fn predict_coordinates(&self, inputs: &[(String, Field)]) -> Result<Mat<f64>> {
+    pub fn predict_coordinates(&self, inputs: &Fields) -> Result<Mat<f64>> {
         Ok(self.map.predict(self.encode(inputs)?.as_ref()))
     }
 
-    /// Predicts the output field `output` (0 for the only one) for `inputs` at `points`: one
-    /// `n` x `N` matrix for each component.
+    /// Predicts the only output for `inputs` at `points`: one `n` x `N` matrix for each component.
     ///
     /// # Errors
-    /// If an input does not fit its encoder, or a point lies outside the output's domain.
-    pub fn predict(
+    /// If the model has several outputs, an input does not fit its encoder, or a point lies outside the output's
+    /// domain.
+    pub fn predict(&self, inputs: &Fields, points: &Points) -> Result<Vec<Mat<f64>>> {
+        match &self.outputs[..] {
+            [(name, _)] => self.predict_output(name, inputs, points),
+            _ => Err(Error::Config(format!(
+                "the model has the outputs {}: name one, with predict_output",
+                self.output_names()
+            ))),
+        }
+    }
+
+    /// Predicts the output called `output`, as [`C2CNet::predict`] the only one.
+    ///
+    /// # Errors
+    /// If there is no such output, an input does not fit its encoder, or a point lies outside the output's domain.
+    pub fn predict_output(
         &self,
-        inputs: &[(String, Field)],
-        output: usize,
+        output: &str,
+        inputs: &Fields,
         points: &Points,
     ) -> Result<Vec<Mat<f64>>> {
         let coordinates = self.predict_coordinates(inputs)?;
         self.decode(coordinates.as_ref(), output, points)
     }
 
-    /// The output field `output` at `points` from coordinates of all output fields.
+    /// The output called `output` at `points` from coordinates of all outputs.
     ///
     /// # Errors
     /// If there is no such output, the coordinates are not as many as the outputs have, or a point
@@ -127,13 +140,13 @@ impl C2CNet {
     pub fn decode(
         &self,
         coordinates: MatRef<'_, f64>,
-        output: usize,
+        output: &str,
         points: &Points,
     ) -> Result<Vec<Mat<f64>>> {
-        let Some((_, decoder)) = self.outputs.get(output) else {
+        let Some(place) = self.outputs.iter().position(|(name, _)| name == output) else {
             return Err(Error::Data(format!(
-                "there is no output {output}; the model has {}, counted from 0",
-                self.outputs.len()
+                "there is no output {output:?}; the model has {}",
+                self.output_names()
             )));
         };
         if coordinates.nrows() != self.map.outputs() {
@@ -143,8 +156,14 @@ impl C2CNet {
                 format!("{}", coordinates.nrows()),
             ));
         }
-        let start = self.outputs[..output].iter().map(|(_, d)| d.rank()).sum();
+        let start = self.outputs[..place].iter().map(|(_, d)| d.rank()).sum();
+        let decoder = &self.outputs[place].1;
         decoder.decode(coordinates.subrows(start, decoder.rank()), points)
+    }
+
+    fn output_names(&self) -> String {
+        let names = self.outputs.iter().map(|(name, _)| format!("{name:?}"));
+        names.collect::<Vec<_>>().join(", ")
     }
 
     /// Errors on all samples of `data`.
@@ -153,13 +172,12 @@ impl C2CNet {
     /// If the data does not fit the model or has no outputs.
     pub fn evaluate(&self, data: &Dataset) -> Result<EvaluationReport> {
         let coefficients = self.encode(&data.inputs)?;
-        evaluate_maps(
-            &self.outputs,
-            self.map.as_ref(),
-            &self.linear,
-            coefficients.as_ref(),
-            &data.outputs,
-        )
+        let maps = MapsToEvaluate {
+            decoders: &self.outputs,
+            map: self.map.as_ref(),
+            linear: &self.linear,
+        };
+        maps.evaluate(coefficients.as_ref(), &data.outputs, false)
     }
 
     /// Writes the model, all or nothing.
@@ -275,10 +293,7 @@ impl C2CNet {
 }
 
 /// Concatenated coefficients of fields matched by name.
-fn encode_fields(
-    encoders: &[(String, FieldEncoder)],
-    fields: &[(String, Field)],
-) -> Result<Mat<f64>> {
+fn encode_fields(encoders: &[(String, FieldEncoder)], fields: &Fields) -> Result<Mat<f64>> {
     let parts = encoders
         .iter()
         .map(|(name, encoder)| {
@@ -312,7 +327,12 @@ pub(crate) fn vector_label(kind: &str, name: &str) -> String {
 
 /// A vector where the model was fitted to one, of the same width, and a function where to a function.
 /// `fitted` is the width; none for a function.
-fn check_kind(kind: &str, name: &str, fitted: Option<usize>, field: &Field) -> Result<()> {
+pub(super) fn check_kind(
+    kind: &str,
+    name: &str,
+    fitted: Option<usize>,
+    field: &Field,
+) -> Result<()> {
     let label = match fitted {
         Some(_) => vector_label(kind, name),
         None => format!("{kind} {name}").trim_end().to_string(),
@@ -349,114 +369,15 @@ pub(crate) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
 }
 
 /// The field called `name`.
-fn field_named<'a>(fields: &'a [(String, Field)], name: &str, kind: &str) -> Result<&'a Field> {
-    fields
-        .iter()
-        .find(|(n, _)| n == name)
-        .map(|(_, f)| f)
-        .ok_or_else(|| {
-            let have: Vec<_> = fields.iter().map(|(n, _)| format!("{n:?}")).collect();
-            Error::Data(format!(
-                "the model needs the {kind} {name:?}; the data has {}",
-                if have.is_empty() {
-                    "none".into()
-                } else {
-                    have.join(", ")
-                }
-            ))
-        })
-}
-
-/// Errors of a map, of the linear map and of the training mean, beside the floor.
-pub(crate) fn evaluate_maps(
-    decoders: &[(String, FieldDecoder)],
-    map: &dyn CoefficientMap,
-    linear: &LinearMap,
-    coefficients: MatRef<'_, f64>,
-    outputs: &[(String, Field)],
-) -> Result<EvaluationReport> {
-    let samples = coefficients.ncols();
-    let predicted = map.predict(coefficients);
-    let linear_predicted = linear.predict(coefficients);
-    let average = linear.output_mean();
-    let average = Mat::from_fn(average.len(), samples, |i, _| average[i]);
-
-    let zero = || vec![0.0; samples];
-    let (mut errors, mut floors, mut norms) = (zero(), zero(), zero());
-    let (mut linear_errors, mut mean_errors) = (zero(), zero());
-    let (mut unseen_errors, mut unseen_floors, mut unseen_norms) = (zero(), zero(), zero());
-    let mut counts = vec![0; samples];
-    let (mut any_unseen, mut unseen_floor_known) = (false, true);
-    let mut quantities = Vec::new();
-    let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(t, f)| *t += f);
-    let mut start = 0;
-    for (name, decoder) in decoders {
-        let field = field_named(outputs, name, "output")?;
-        if field.samples() != samples {
-            return Err(Error::shape(
-                format!("output {name:?}"),
-                format!("{samples} samples, as the inputs"),
-                format!("{}", field.samples()),
-            ));
-        }
-        let values = decoder.vector().map(VectorDecoder::values);
-        check_kind("output", name, values, field)?;
-        let evaluation = Evaluation::new(decoder, field)?;
-        let rows = |m: &Mat<f64>| m.as_ref().subrows(start, decoder.rank()).to_owned();
-        let part = rows(&predicted);
-        add(&mut errors, &evaluation.errors_squared(part.as_ref()));
-        let entries = evaluation
-            .entry_errors(part.as_ref())
-            .into_iter()
-            .enumerate();
-        quantities.extend(entries.map(|(column, (rmse, deviation))| QuantityError {
-            output: name.clone(),
-            column,
-            rmse,
-            deviation,
-        }));
-        add(
-            &mut linear_errors,
-            &evaluation.errors_squared(rows(&linear_predicted).as_ref()),
-        );
-        add(
-            &mut mean_errors,
-            &evaluation.errors_squared(rows(&average).as_ref()),
-        );
-        add(&mut floors, &evaluation.floor_squared);
-        add(&mut norms, &evaluation.norm_squared);
-        counts
-            .iter_mut()
-            .zip(&evaluation.counts)
-            .for_each(|(t, c)| *t += c);
-        if let Some((e, n)) = evaluation.unseen_errors_squared(part.as_ref()) {
-            any_unseen = true;
-            add(&mut unseen_errors, &e);
-            add(&mut unseen_norms, &n);
-            match &evaluation.unseen_floor_squared {
-                Some(f) => add(&mut unseen_floors, f),
-                None => unseen_floor_known = false,
+pub(super) fn field_named<'a>(fields: &'a Fields, name: &str, kind: &str) -> Result<&'a Field> {
+    fields.get(name).ok_or_else(|| {
+        let have: Vec<_> = fields.iter().map(|(n, _)| format!("{n:?}")).collect();
+        Error::Data(format!(
+            "the model needs the {kind} {name:?}; the data has {}",
+            match have.is_empty() {
+                true => "none".into(),
+                false => have.join(", "),
             }
-        }
-        start += decoder.rank();
-    }
-    let all = Errors::new(&errors, &norms, &counts);
-    let (worst_sample, worst_rl2e) = all.worst();
-    let values: usize = counts.iter().sum();
-    Ok(EvaluationReport {
-        rl2e: all.rl2e,
-        mse: all.mse,
-        floor: mean_relative(&floors, &norms),
-        worst_rl2e,
-        worst_sample,
-        mean_rl2e: mean_relative(&mean_errors, &norms),
-        linear_rl2e: mean_relative(&linear_errors, &norms),
-        withheld_rl2e: any_unseen.then(|| mean_relative(&unseen_errors, &unseen_norms)),
-        withheld_floor: (any_unseen && unseen_floor_known)
-            .then(|| mean_relative(&unseen_floors, &unseen_norms)),
-        rms: (norms.iter().sum::<f64>() / values as f64).sqrt(),
-        n_samples: samples,
-        quantities,
-        relative: all.relative,
+        ))
     })
 }

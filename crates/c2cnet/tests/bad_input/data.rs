@@ -138,7 +138,11 @@ fn data_that_cannot_be() {
             )),
             &["output", "3 samples", "2 samples"],
         ),
-        ("no input", altered(&|d| d.inputs.clear()), &["no input"]),
+        (
+            "no input",
+            altered(&|d| d.inputs = Default::default()),
+            &["no input"],
+        ),
         (
             "n_train beyond",
             altered(&|d| d.n_train = Some(7)),

@@ -12,7 +12,7 @@ fn fits_that_cannot_be() {
     let line = line_data(12, 1);
     let (plane, own) = (plane_data(12, 2), scattered_data(12, 3));
     let mut no_outputs = line.clone();
-    no_outputs.outputs.clear();
+    no_outputs.outputs = Default::default();
     let mut no_train = line.clone();
     no_train.split = Some(vec!["test".into(); 12]);
     let lopsided = {

@@ -164,9 +164,9 @@ fn model_files_that_cannot_be() {
         (
             "points cut in half",
             altered(&path, |a| {
-                a.put("outputs.0.decoder.fitted_points", &vec![0.0; 3]);
+                a.put("outputs.0.decoder.points", &vec![0.0; 3]);
             }),
-            &["fitted_points has shape [3]", "points of shape (n, d)"],
+            &["points has shape [3]", "points of shape (n, d)"],
         ),
         (
             "no inputs",

@@ -2,7 +2,7 @@
 
 use super::toy::{fitted, plane_data};
 use super::{check, line_model, said, scalar, settings};
-use c2cnet::data::{Field, Points, Scattered};
+use c2cnet::data::{Field, Fields, Points, Scattered};
 use faer::Mat;
 use serde_json::json;
 
@@ -10,9 +10,8 @@ use serde_json::json;
 fn predictions_that_cannot_be() {
     let (model, data) = line_model();
     let line = |n| Points::linspace(0.0, 1.0, n);
-    let named = |field: Field| vec![(String::new(), field)];
-    let predict =
-        |inputs: &[(String, Field)], points: &Points| said(model.predict(inputs, 0, points));
+    let named = |field: Field| Fields::from(field);
+    let predict = |inputs: &Fields, points: &Points| said(model.predict(inputs, points));
     let two = named(Field::shared(line(41), vec![Mat::zeros(41, 2), Mat::zeros(41, 2)]).unwrap());
     let plane = named(scalar(
         Points::new(2, vec![0.5; 10]).unwrap(),
@@ -48,19 +47,19 @@ fn predictions_that_cannot_be() {
         Field::per_sample(1, all.collect()).unwrap()
     };
     let mut no_outputs = data.clone();
-    no_outputs.outputs.clear();
+    no_outputs.outputs = Default::default();
     let pair = {
         let mut data = data.clone();
         data.inputs[0].0 = "f".into();
-        data.inputs.push(("g".into(), data.inputs[0].1.clone()));
+        data.inputs.push("g", data.inputs[0].1.clone());
         data
     };
     let (pair_model, _) = fitted(&pair, settings(json!({})));
-    let uneven = vec![
-        pair.inputs[0].clone(),
-        ("g".to_string(), pair.inputs[1].1.select(&[0, 1])),
-    ];
-    let renamed = vec![("h".to_string(), data.inputs[0].1.clone())];
+    let uneven = Fields::from([
+        ("f", pair.inputs[0].1.clone()),
+        ("g", pair.inputs[1].1.select(&[0, 1])),
+    ]);
+    let renamed = Fields::from([("h", data.inputs[0].1.clone())]);
     let logged = {
         let plane = plane_data(12, 2);
         let basis = json!({"family": "polynomial", "total_degree": 3});
@@ -107,10 +106,14 @@ fn predictions_that_cannot_be() {
             predict(&renamed, &line(3)),
             &["input \"\"", "\"h\""],
         ),
-        ("no input", predict(&[], &line(3)), &["the data has none"]),
+        (
+            "no input",
+            predict(&Fields::default(), &line(3)),
+            &["the data has none"],
+        ),
         (
             "missing second input",
-            said(pair_model.encode(&pair.inputs[..1])),
+            said(pair_model.encode(&pair.inputs[..1].iter().cloned().collect())),
             &["input \"g\"", "\"f\""],
         ),
         (
@@ -120,12 +123,12 @@ fn predictions_that_cannot_be() {
         ),
         (
             "no such output",
-            said(model.predict(&data.inputs, 1, &line(3))),
-            &["no output 1", "has 1"],
+            said(model.predict_output("v", &data.inputs, &line(3))),
+            &["no output \"v\"", "has \"\""],
         ),
         (
             "other coordinates",
-            said(model.decode(Mat::zeros(99, 1).as_ref(), 0, &line(3))),
+            said(model.decode(Mat::zeros(99, 1).as_ref(), "", &line(3))),
             &["coordinates", "99"],
         ),
         (
@@ -162,6 +165,6 @@ fn predictions_that_cannot_be() {
         ),
     ]);
     // Where nothing is asked for, nothing is predicted.
-    let none = model.predict(&data.inputs, 0, &line(0)).unwrap();
+    let none = model.predict(&data.inputs, &line(0)).unwrap();
     assert_eq!(none[0].shape(), (0, 12));
 }

@@ -21,11 +21,7 @@ mod tests {
     #[test]
     fn bases_can_be_typed() {
         for spec in [
-            BasisSpec::from(FourierSpec {
-                kind: FourierKind::Sine,
-                functions: Some(64),
-                modes: None,
-            }),
+            BasisSpec::from(FourierSpec::new(FourierKind::Sine, 64)),
             BasisSpec::from(PolynomialSpec {
                 degrees: Some(vec![3, 4]),
                 ..Default::default()

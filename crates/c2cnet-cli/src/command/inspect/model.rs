@@ -119,7 +119,7 @@ fn describe_inputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
 /// Rows and objects of the outputs.
 fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
     for (name, decoder) in model.outputs() {
-        let points = decoder.fitted_points().map(|p| p.len());
+        let points = decoder.points().map(|p| p.len());
         let points = points.filter(|_| decoder.vector().is_none());
         match decoder.vector() {
             Some(vector) => table.row([label("output", name), vector.describe()]),
@@ -146,7 +146,7 @@ fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
                 "functions": decoder.basis().len(),
                 "components": decoder.basis().components(),
                 "rank": decoder.rank(),
-                "fitted_points": points,
+                "points": points,
             }),
         );
     }

@@ -162,11 +162,12 @@ impl FiniteElements {
         }
     }
 
-    /// The basis on an interval mesh.
-    ///
-    /// # Errors
-    /// If no function is left after removing those of the two ends.
-    pub fn on_interval(mesh: IntervalMesh, degree: Degree, boundary: Boundary) -> Result<Self> {
+    #[cfg(test)]
+    fn on_interval(
+        mesh: crate::domain::IntervalMesh,
+        degree: Degree,
+        boundary: Boundary,
+    ) -> Result<Self> {
         let settings = Settings {
             degree,
             boundary,

@@ -43,6 +43,30 @@ pub struct FiniteElementsSpec {
     pub slack: f64,
 }
 
+impl FiniteElementsSpec {
+    /// Linear elements on the domain, so many along each axis.
+    pub fn p1(cells: impl Into<Vec<usize>>) -> Self {
+        Self::on(Degree::Linear, MeshSpec::Cells(cells.into()))
+    }
+
+    /// Quadratic elements on the domain, so many along each axis.
+    pub fn p2(cells: impl Into<Vec<usize>>) -> Self {
+        Self::on(Degree::Quadratic, MeshSpec::Cells(cells.into()))
+    }
+
+    /// Elements on `mesh`, with the functions of its boundary.
+    pub fn on(degree: Degree, mesh: MeshSpec) -> Self {
+        FiniteElementsSpec {
+            degree,
+            functions: None,
+            size: None,
+            mesh,
+            boundary: Boundary::Keep,
+            slack: 0.0,
+        }
+    }
+}
+
 impl BasisFamily for FiniteElementsSpec {
     const NAME: &'static str = "finite-elements";
     type Basis = FiniteElements;
@@ -61,15 +85,11 @@ impl BasisFamily for FiniteElementsSpec {
         if domain.dim() > 2 || request.irregular {
             return Vec::new();
         }
-        let quadratic = |functions, mesh| FiniteElementsSpec {
-            degree: Degree::Quadratic,
-            functions,
-            size: None,
-            mesh,
-            boundary: Boundary::Keep,
-            slack: 0.0,
+        let on_box = |functions| FiniteElementsSpec {
+            functions: Some(functions),
+            ..FiniteElementsSpec::on(Degree::Quadratic, MeshSpec::Box)
         };
-        let ladder = Ladder::new(move |size| Some(quadratic(Some(size), MeshSpec::Box).into()));
+        let ladder = Ladder::new(move |size| Some(on_box(size).into()));
         if domain.dim() == 1 {
             return vec![ladder];
         }
@@ -78,8 +98,8 @@ impl BasisFamily for FiniteElementsSpec {
             let ratio = stretch * aspect.0 / aspect.1;
             // Quadratic elements: 2n + 1 functions along n cells.
             let functions = split_product(size as f64, ratio)?;
-            let cells = functions.iter().map(|f| (f / 2).max(1)).collect();
-            Some(quadratic(None, MeshSpec::Cells(cells)).into())
+            let cells: Vec<usize> = functions.iter().map(|f| (f / 2).max(1)).collect();
+            Some(FiniteElementsSpec::p2(cells).into())
         })]
     }
 }

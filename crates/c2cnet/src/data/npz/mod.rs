@@ -36,7 +36,7 @@ pub(super) use archive::NpzFile;
 pub(super) use array::Array;
 pub use writer::{NpzWriter, write_npz};
 
-use super::{Dataset, Field};
+use super::{Dataset, Field, Fields};
 use crate::Result;
 use std::path::Path;
 
@@ -83,7 +83,7 @@ const OUTPUTS: Side = Side {
 
 impl Side {
     /// The key of the values of the field called `name` among `fields`.
-    fn key_of(&self, fields: &[(String, Field)], name: &str, field: &Field) -> String {
+    fn key_of(&self, fields: &Fields, name: &str, field: &Field) -> String {
         let beside_a_function = || fields.iter().any(|(n, f)| n.is_empty() && !f.is_vector());
         match field.is_vector() {
             false => join_key(self.values, name),
@@ -104,7 +104,7 @@ impl Side {
 
 /// The keys under which a data file holds the fields of a data set: of the inputs, then of the outputs.
 pub fn value_keys(data: &Dataset) -> (Vec<String>, Vec<String>) {
-    let keys = |side: Side, fields: &[(String, Field)]| {
+    let keys = |side: Side, fields: &Fields| {
         let key = |(name, field): &(String, Field)| side.key_of(fields, name, field);
         fields.iter().map(key).collect()
     };

@@ -2,7 +2,7 @@
 
 use super::array::{Values, shown};
 use super::{INPUTS, NpzFile, OUTPUTS, Side, join_key, split_key};
-use crate::data::{Dataset, Field, Points, Scattered};
+use crate::data::{Dataset, Field, Fields, Points, Scattered};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde_json::Value;
@@ -90,9 +90,9 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
     Ok(())
 }
 
-fn read_fields(npz: &mut NpzFile, side: Side) -> Result<Vec<(String, Field)>> {
+fn read_fields(npz: &mut NpzFile, side: Side) -> Result<Fields> {
     let unnamed_function = npz.has(side.values);
-    let mut fields: Vec<(String, Field)> = Vec::new();
+    let mut fields = Fields::default();
     let mut keys: Vec<String> = Vec::new();
     for key in npz.keys.clone() {
         let (stem, key_name) = split_key(&key);
@@ -111,7 +111,7 @@ fn read_fields(npz: &mut NpzFile, side: Side) -> Result<Vec<(String, Field)>> {
                 format!("and `{other}` would both be called {name:?}; rename one of them"),
             ));
         }
-        fields.push((name.to_string(), field));
+        fields.push(name, field);
         keys.push(key);
     }
     Ok(fields)
@@ -286,11 +286,7 @@ fn checked_counts(
     counts.iter().enumerate().map(in_range).collect()
 }
 
-fn check_samples(
-    npz: &NpzFile,
-    inputs: &[(String, Field)],
-    outputs: &[(String, Field)],
-) -> Result<()> {
+fn check_samples(npz: &NpzFile, inputs: &Fields, outputs: &Fields) -> Result<()> {
     let (name, field) = &inputs[0];
     let first = INPUTS.key_of(inputs, name, field);
     let samples = field.samples();
@@ -384,10 +380,7 @@ fn read_split(npz: &mut NpzFile, samples: usize, meta: &mut Value) -> Result<Opt
     Ok(Some(split))
 }
 
-fn read_triangles(
-    npz: &mut NpzFile,
-    outputs: &[(String, Field)],
-) -> Result<Option<Vec<[usize; 3]>>> {
+fn read_triangles(npz: &mut NpzFile, outputs: &Fields) -> Result<Option<Vec<[usize; 3]>>> {
     let Some((shape, corners)) = npz.integers("triangles")? else {
         return Ok(None);
     };

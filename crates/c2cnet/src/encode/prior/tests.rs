@@ -150,7 +150,7 @@ fn readings_that_do_not_vary_are_refused() {
 /// What it would ignore is refused, and so are shared points.
 #[test]
 fn parameters_and_shared_points_are_refused() {
-    use super::super::{Choice, EncoderSpec, FieldEncoder, Method, Transform};
+    use super::super::{EncoderSpec, FieldEncoder, Method, Transform};
     use crate::data::Field;
     let prior = EncoderSpec {
         method: Method::Prior,
@@ -164,10 +164,6 @@ fn parameters_and_shared_points_are_refused() {
         },
         EncoderSpec {
             relative_cut: Some(1e-3),
-            ..prior
-        },
-        EncoderSpec {
-            choose: Choice::Loo,
             ..prior
         },
     ] {

@@ -74,7 +74,8 @@ impl MlpMap {
     }
 
     /// Its parameters.
-    pub fn network_parameters(&self) -> &[f64] {
+    #[cfg(test)]
+    pub(crate) fn network_parameters(&self) -> &[f64] {
         &self.parameters
     }
 

@@ -244,7 +244,7 @@ impl MlpSpec {
     }
 
     /// Whether a stage has a loss that weights points.
-    pub fn weighs_points(&self) -> bool {
+    pub(crate) fn weighs_points(&self) -> bool {
         let weighs = |loss: &Loss| matches!(loss, Loss::Band { .. } | Loss::Weighted { .. });
         weighs(&self.loss)
             || self
@@ -266,7 +266,7 @@ impl MlpSpec {
     }
 
     /// The same with fewer steps, by the given factor.
-    pub fn shortened(&self, times: usize, samples: usize) -> Self {
+    pub(crate) fn shortened(&self, times: usize, samples: usize) -> Self {
         self.scaled(samples, 1.0 / times as f64)
     }
 

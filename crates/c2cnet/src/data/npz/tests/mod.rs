@@ -5,7 +5,7 @@ mod refusals;
 
 use super::NpzWriter;
 use crate::Result;
-use crate::data::{Dataset, Field, Observations, Points, Scattered};
+use crate::data::{Dataset, Field, Fields, Observations, Points, Scattered};
 use faer::Mat;
 use serde_json::{Value, json};
 use std::io::{Cursor, Write};
@@ -145,7 +145,7 @@ fn round_trip_of_shared_points_components_triangles_and_meta() {
     data.triangles = Some(vec![[0, 1, 2]]);
     data.meta = json!({"problem": "Gauß", "seed": 7});
     assert_round_trip(&data);
-    data.outputs.clear();
+    data.outputs = Default::default();
     data.triangles = None;
     assert_round_trip(&data);
 }
@@ -154,15 +154,12 @@ fn round_trip_of_shared_points_components_triangles_and_meta() {
 fn round_trip_of_ragged_and_named_fields_and_a_split() {
     let shared = Field::shared(Points::linspace(0.0, 1.0, 4), vec![ramp(4, 3, 0.0)]).unwrap();
     let data = Dataset {
-        inputs: vec![
-            (String::new(), scattered(&[2, 5, 1], 2, 1)),
-            ("wall".into(), scattered(&[3, 1, 2], 1, 2)),
-            ("source".into(), shared.clone()),
-        ],
-        outputs: vec![
-            ("p".into(), scattered(&[2, 2, 2], 2, 3)),
-            ("q".into(), shared),
-        ],
+        inputs: Fields::from([
+            ("", scattered(&[2, 5, 1], 2, 1)),
+            ("wall", scattered(&[3, 1, 2], 1, 2)),
+            ("source", shared.clone()),
+        ]),
+        outputs: Fields::from([("p", scattered(&[2, 2, 2], 2, 3)), ("q", shared)]),
         n_train: None,
         split: Some(vec!["train".into(), "far".into(), "train".into()]),
         triangles: None,
@@ -179,21 +176,21 @@ fn round_trip_of_vectors_alone_beside_functions_and_by_name() {
     assert_round_trip(&Dataset::new(function.clone(), vector(1)).unwrap());
     assert_round_trip(&Dataset::new(vector(3), vector(2)).unwrap());
     let mut data = Dataset::new(function.clone(), function.clone()).unwrap();
-    data.inputs.push(("p".into(), vector(2)));
-    data.inputs.push(("material".into(), vector(1)));
-    data.outputs.insert(0, ("q".into(), vector(2)));
+    data.inputs.push("p", vector(2));
+    data.inputs.push("material", vector(1));
+    data.outputs = [("q", vector(2)), ("", function.clone())].into();
     data.triangles = Some(vec![[0, 1, 3]]);
     assert_round_trip(&data);
     assert_eq!(data.mesh_points(), function.shared_points());
     // `p` and `q` are also names like others.
-    data.inputs = vec![("p".into(), vector(2)), ("q".into(), function.clone())];
-    data.outputs = vec![("p".into(), function), ("q".into(), vector(1))];
+    data.inputs = [("p", vector(2)), ("q", function.clone())].into();
+    data.outputs = [("p", function), ("q", vector(1))].into();
     assert_round_trip(&data);
 }
 
 #[test]
 fn vectors_are_called_after_what_stands_beside_them() {
-    let names = |fields: &[(String, Field)]| -> Vec<(String, bool)> {
+    let names = |fields: &Fields| -> Vec<(String, bool)> {
         let one = |(name, field): &(String, Field)| (name.clone(), field.is_vector());
         fields.iter().map(one).collect()
     };

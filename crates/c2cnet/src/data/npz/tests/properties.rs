@@ -41,7 +41,7 @@ fn scattered_field(samples: usize) -> impl Strategy<Value = Field> {
 }
 
 /// Up to three fields, one of which may go without a name.
-fn fields(samples: usize, least: usize) -> impl Strategy<Value = Vec<(String, Field)>> {
+fn fields(samples: usize, least: usize) -> impl Strategy<Value = Fields> {
     let field = prop_oneof![
         shared_field(samples).boxed(),
         scattered_field(samples).boxed()

@@ -1,0 +1,96 @@
+//! Output points kept out of a fit, to show what a decoder does between the sampled points.
+
+use crate::data::{Field, Observations, Points};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+
+/// The points of one output that a fit does not see, so that they can judge it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withheld(Rows);
+
+/// Numbers of points, in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Rows {
+    /// The same for all samples.
+    Shared(Vec<usize>),
+    /// Of samples with points of their own.
+    PerSample(Vec<Vec<usize>>),
+}
+
+impl Default for Withheld {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+impl Withheld {
+    /// Every point is fitted.
+    pub fn none() -> Self {
+        Withheld(Rows::Shared(Vec::new()))
+    }
+
+    /// A seeded choice of about `fraction` of the points of `field`, as [`choose_withheld`].
+    pub fn choose(field: &Field, fraction: f64, seed: u64) -> Self {
+        Withheld(match field.observations() {
+            Observations::Shared { points, .. } => {
+                Rows::Shared(choose_withheld(points, fraction, seed))
+            }
+            Observations::PerSample(samples) => {
+                let of =
+                    |(k, points): (u64, &Points)| choose_withheld(points, fraction, seed ^ (k + 1));
+                let points = samples.iter().map(|s| &s.points);
+                Rows::PerSample((0..).zip(points).map(of).collect())
+            }
+        })
+    }
+
+    /// Whether every point is fitted.
+    pub fn is_empty(&self) -> bool {
+        match &self.0 {
+            Rows::Shared(rows) => rows.is_empty(),
+            Rows::PerSample(all) => all.iter().all(Vec::is_empty),
+        }
+    }
+
+    /// The points of sample `k` that are not fitted.
+    pub(crate) fn of_sample(&self, k: usize) -> &[usize] {
+        match &self.0 {
+            Rows::Shared(rows) => rows,
+            Rows::PerSample(all) => &all[k],
+        }
+    }
+
+    /// Those of the `n` points of sample `k` that are fitted.
+    pub fn fitted(&self, k: usize, n: usize) -> Vec<usize> {
+        let withheld = self.of_sample(k);
+        (0..n)
+            .filter(|i| withheld.binary_search(i).is_err())
+            .collect()
+    }
+}
+
+/// A seeded choice of about `fraction` of the points, in ascending order.
+///
+/// Outermost points are among them, because a basis may fail there alone (sines where the boundary values are not
+/// zero); but not the corners of the bounding box, beyond whose neighbours everything would have to extrapolate.
+/// With fewer than ten points none is withheld.
+///
+/// Single points of a grid do not show what happens between grid lines; the search for bases checks that separately.
+pub fn choose_withheld(points: &Points, fraction: f64, seed: u64) -> Vec<usize> {
+    let n = points.len();
+    if n < 10 || fraction <= 0.0 {
+        return Vec::new();
+    }
+    let bounds = points.bounding_box().expect("there are points");
+    let is_corner = |i: usize| {
+        let mut coordinates = points.point(i).iter().enumerate();
+        coordinates.all(|(k, &x)| x <= bounds.lower(k) || x >= bounds.upper(k))
+    };
+    let mut inner: Vec<usize> = (0..n).filter(|&i| !is_corner(i)).collect();
+    let count = ((n as f64 * fraction).round() as usize).min(inner.len() / 2);
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed ^ 0x5745_4b45_4c44_u64);
+    inner.shuffle(&mut rng);
+    inner.truncate(count);
+    inner.sort_unstable();
+    inner
+}

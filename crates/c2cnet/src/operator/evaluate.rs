@@ -1,0 +1,175 @@
+//! Errors of coefficient maps against true outputs.
+
+use super::model::{check_kind, field_named};
+use super::{EvaluationReport, QuantityError};
+use crate::data::Fields;
+use crate::decode::{Evaluation, FieldDecoder, VectorDecoder, Withheld};
+use crate::map::{CoefficientMap, LinearMap};
+use crate::metrics::{Errors, mean_relative};
+use crate::{Error, Result};
+use faer::{Mat, MatRef};
+
+/// A map, the linear map that it is compared with, and how their coordinates become outputs.
+pub(crate) struct MapsToEvaluate<'a> {
+    pub decoders: &'a [(String, FieldDecoder)],
+    pub map: &'a dyn CoefficientMap,
+    pub linear: &'a LinearMap,
+}
+
+impl MapsToEvaluate<'_> {
+    /// Errors of both maps and of the training mean, beside the floor; at points that the decoders have not seen too,
+    /// if `withheld`.
+    pub(crate) fn evaluate(
+        &self,
+        coefficients: MatRef<'_, f64>,
+        truth: &Fields,
+        withheld: bool,
+    ) -> Result<EvaluationReport> {
+        let samples = coefficients.ncols();
+        let mean = self.linear.output_mean();
+        let predictions = Predictions {
+            map: self.map.predict(coefficients),
+            linear: self.linear.predict(coefficients),
+            mean: Mat::from_fn(mean.len(), samples, |i, _| mean[i]),
+        };
+        let mut sums = Sums::new(samples);
+        let mut start = 0;
+        for (name, decoder) in self.decoders {
+            let field = field_named(truth, name, "output")?;
+            if field.samples() != samples {
+                return Err(Error::shape(
+                    format!("output {name:?}"),
+                    format!("{samples} samples, as the inputs"),
+                    format!("{}", field.samples()),
+                ));
+            }
+            let values = decoder.vector().map(VectorDecoder::values);
+            check_kind("output", name, values, field)?;
+            let none = Withheld::none();
+            let withheld = if withheld { decoder.withheld() } else { &none };
+            let evaluation = Evaluation::new(decoder, field, withheld)?;
+            sums.add(name, &evaluation, &predictions.rows(start, decoder.rank()));
+            start += decoder.rank();
+        }
+        Ok(sums.report())
+    }
+}
+
+/// Coordinates, one column per sample.
+struct Predictions<M> {
+    map: M,
+    linear: M,
+    mean: M,
+}
+
+impl Predictions<Mat<f64>> {
+    /// Those of one output.
+    fn rows(&self, start: usize, count: usize) -> Predictions<MatRef<'_, f64>> {
+        Predictions {
+            map: self.map.subrows(start, count),
+            linear: self.linear.subrows(start, count),
+            mean: self.mean.subrows(start, count),
+        }
+    }
+}
+
+/// Sums over outputs, one entry per sample: squared errors and norms.
+#[derive(Default)]
+struct Sums {
+    map: Vec<f64>,
+    linear: Vec<f64>,
+    mean: Vec<f64>,
+    floor: Vec<f64>,
+    norm: Vec<f64>,
+    counts: Vec<usize>,
+    withheld: Option<WithheldSums>,
+    quantities: Vec<QuantityError>,
+}
+
+/// The same at withheld points.
+#[derive(Clone)]
+struct WithheldSums {
+    map: Vec<f64>,
+    norm: Vec<f64>,
+    floor: Vec<f64>,
+}
+
+impl Sums {
+    fn new(samples: usize) -> Self {
+        let zero = || vec![0.0; samples];
+        Sums {
+            map: zero(),
+            linear: zero(),
+            mean: zero(),
+            floor: zero(),
+            norm: zero(),
+            counts: vec![0; samples],
+            ..Sums::default()
+        }
+    }
+
+    fn add(
+        &mut self,
+        name: &str,
+        evaluation: &Evaluation,
+        predictions: &Predictions<MatRef<'_, f64>>,
+    ) {
+        add(&mut self.map, &evaluation.errors_squared(predictions.map));
+        add(
+            &mut self.linear,
+            &evaluation.errors_squared(predictions.linear),
+        );
+        add(&mut self.mean, &evaluation.errors_squared(predictions.mean));
+        add(&mut self.floor, &evaluation.floor_squared);
+        add(&mut self.norm, &evaluation.norm_squared);
+        let counts = self.counts.iter_mut().zip(&evaluation.counts);
+        counts.for_each(|(sum, count)| *sum += count);
+        let entries = evaluation.entry_errors(predictions.map).into_iter();
+        let quantity = |(column, (rmse, deviation))| QuantityError {
+            output: name.to_string(),
+            column,
+            rmse,
+            deviation,
+        };
+        self.quantities.extend(entries.enumerate().map(quantity));
+        let at_withheld = evaluation.withheld_errors_squared(predictions.map);
+        if let (Some((map, norm)), Some(floor)) = (at_withheld, &evaluation.withheld_floor_squared)
+        {
+            let zero = || vec![0.0; map.len()];
+            let sums = self.withheld.get_or_insert_with(|| WithheldSums {
+                map: zero(),
+                norm: zero(),
+                floor: zero(),
+            });
+            add(&mut sums.map, &map);
+            add(&mut sums.norm, &norm);
+            add(&mut sums.floor, floor);
+        }
+    }
+
+    fn report(self) -> EvaluationReport {
+        let all = Errors::new(&self.map, &self.norm, &self.counts);
+        let (worst_sample, worst_rl2e) = all.worst();
+        let values: usize = self.counts.iter().sum();
+        let withheld = self.withheld.as_ref();
+        EvaluationReport {
+            rl2e: all.rl2e,
+            mse: all.mse,
+            floor: mean_relative(&self.floor, &self.norm),
+            worst_rl2e,
+            worst_sample,
+            mean_rl2e: mean_relative(&self.mean, &self.norm),
+            linear_rl2e: mean_relative(&self.linear, &self.norm),
+            withheld_rl2e: withheld.map(|w| mean_relative(&w.map, &w.norm)),
+            withheld_floor: withheld.map(|w| mean_relative(&w.floor, &w.norm)),
+            rms: (self.norm.iter().sum::<f64>() / values as f64).sqrt(),
+            n_samples: self.norm.len(),
+            quantities: self.quantities,
+            relative: all.relative,
+        }
+    }
+}
+
+fn add(sum: &mut [f64], from: &[f64]) {
+    sum.iter_mut().zip(from).for_each(|(s, f)| *s += f);
+}
