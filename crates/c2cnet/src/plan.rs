@@ -67,6 +67,13 @@ impl InputPlan {
     }
 }
 
+impl OutputPlan {
+    /// Whether some of its functions are learned from samples.
+    pub(crate) fn is_learned(&self) -> bool {
+        self.bases.iter().any(BasisSpec::depends_on_values)
+    }
+}
+
 /// How an output field is decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,6 +159,11 @@ impl MapPlan {
             MapPlan::Kernel(_) => "kernel",
             MapPlan::Mlp { .. } => "network",
         }
+    }
+
+    /// Whether it is fitted without training.
+    pub(crate) fn is_closed_form(&self) -> bool {
+        !matches!(self, MapPlan::Mlp { .. })
     }
 
     /// Whether the network that is judged by held-out samples is the one of the model.

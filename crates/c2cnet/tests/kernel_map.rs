@@ -7,7 +7,7 @@ use c2cnet::data::{Dataset, Field, Points};
 use c2cnet::decode::Targets;
 use c2cnet::linalg;
 use c2cnet::map::{
-    CoefficientMap, KernelChoice, KernelMap, KernelSearch, KernelSpec, LinearMap, Split,
+    CoefficientMap, HeldOut, KernelChoice, KernelMap, KernelSearch, KernelSpec, LinearMap, Split,
     conformance,
 };
 use faer::Mat;
@@ -127,11 +127,16 @@ fn chosen(a: &Mat<f64>, truth: &Targets, spec: &KernelSpec) -> KernelChoice {
     let split = Split { train, validation };
     let search = KernelSearch {
         spec,
-        split: &split,
         seed: 0,
         observer: &Silent,
     };
-    search.run(a.as_ref(), truth, &linear).unwrap()
+    let held_out = HeldOut {
+        coefficients: a.as_ref(),
+        targets: truth,
+        split: &split,
+        linear: &linear,
+    };
+    search.run(&[held_out]).unwrap()
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The comparison of maps in closed form on held-out training samples.
 
 use crate::fit::{Context, MapTrainingSet, fold_linear, held_out_error};
-use crate::map::{KernelChoice, KernelSearch, LinearMap};
+use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap};
+use crate::metrics::mean;
 use crate::plan::MapPlan;
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{MapConfig, MapKind};
@@ -13,7 +14,7 @@ pub(super) struct ClosedForm {
     pub kernel: Option<KernelChoice>,
     /// The linear map without the held-out samples.
     pub linear: LinearMap,
-    /// The error of the better one on held-out samples.
+    /// The error of the better one on held-out samples, the mean over the folds.
     pub error: f64,
     /// Whether the linear map does what the output space allows.
     pub on_floor: bool,
@@ -26,21 +27,40 @@ const WORTH: f64 = 0.98;
 /// Linear maps that err less are exact but for rounding, which kernel matrices amplify more.
 const ROUNDING: f64 = 1e-9;
 
-/// Compares the maps in closed form that `config` allows: the linear and the kernel one.
-pub(super) fn compare(
-    context: &Context<'_>,
-    set: &MapTrainingSet<'_>,
-    config: &MapConfig,
-) -> Result<ClosedForm> {
-    let split = &context.split;
-    let linear = fold_linear(context, set)?;
-    let linear_error = held_out_error(&linear, set, split);
+/// Training samples of which some are held out.
+pub(super) struct Fold<'a> {
+    pub context: &'a Context<'a>,
+    pub set: MapTrainingSet<'a>,
+}
+
+impl Fold<'_> {
+    fn error(&self, map: &LinearMap) -> f64 {
+        held_out_error(map, &self.set, &self.context.split)
+    }
+
+    /// What the output space loses of the held-out samples.
+    fn floor(&self) -> f64 {
+        let held = &self.context.split.validation;
+        self.set.targets.select(held).floor()
+    }
+}
+
+/// Compares the maps in closed form that `config` allows, the linear and the kernel one, by their mean errors over
+/// `folds`. The maps themselves are those of the first fold.
+pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedForm> {
+    let context = folds[0].context;
+    let mut linear = folds
+        .iter()
+        .map(|fold| fold_linear(fold.context, &fold.set))
+        .collect::<Result<Vec<_>>>()?;
+    let linear_errors = folds.iter().zip(&linear).map(|(f, l)| f.error(l));
+    let linear_error = mean(&linear_errors.collect::<Vec<_>>());
     let mut candidates = vec![Candidate {
         name: "linear".into(),
         error: linear_error,
     }];
     // A linear map on the floor cannot be beaten: the operator is linear.
-    let floor = set.targets.select(&split.validation).floor();
+    let floor = mean(&folds.iter().map(Fold::floor).collect::<Vec<_>>());
     let on_floor = linear_error * WORTH <= floor.max(ROUNDING);
     let wants_kernel = match config.kind {
         // The linear map alone decides about transforms where the settings want a network.
@@ -52,11 +72,20 @@ pub(super) fn compare(
     if wants_kernel {
         let search = KernelSearch {
             spec: &config.kernel,
-            split,
             seed: context.protocol.seed,
             observer: context.observer,
         };
-        kernel = match search.run(set.coefficients, set.targets, &linear) {
+        let splits: Vec<HeldOut<'_>> = folds
+            .iter()
+            .zip(&linear)
+            .map(|(fold, linear)| HeldOut {
+                coefficients: fold.set.coefficients,
+                targets: fold.set.targets,
+                split: &fold.context.split,
+                linear,
+            })
+            .collect();
+        kernel = match search.run(&splits) {
             Ok(choice) => Some(choice),
             Err(e @ Error::Interrupted) => return Err(e),
             Err(e) if config.kind == MapKind::Kernel => return Err(e),
@@ -76,7 +105,7 @@ pub(super) fn compare(
     Ok(ClosedForm {
         error: kernel.as_ref().map_or(linear_error, |k| k.report.error),
         kernel,
-        linear,
+        linear: linear.swap_remove(0),
         on_floor,
         candidates,
     })

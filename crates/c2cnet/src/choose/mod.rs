@@ -1,22 +1,27 @@
 //! From data and settings to a plan: what the settings leave open is chosen on the training samples.
 //!
-//! [`bases`] compares bases; [`maps`] maps in closed form, on each transform of the inputs that is open;
+//! [`bases`] compares bases ([`output_space`], [`input_space`], which [`judge`] judges); [`maps`] maps in closed form, on each transform of the inputs that is open;
 //! [`network`] tells whether a network is worth its training. What is judged here is computed by the stages
 //! of [`crate::fit`], and what they computed for the plan that wins is handed on.
 
 mod bases;
 mod grid_gap;
+mod input_space;
+mod judge;
 mod maps;
 mod network;
+mod output_space;
 mod ranking;
 
-pub(crate) use bases::{OutputRanking, rank_output};
+pub(crate) use output_space::{OutputRanking, rank_output};
 
 use crate::data::{Dataset, Fields};
 use crate::encode::{Kind, Transform};
-use crate::fit::{Context, Inputs, MapTrainingSet, Prepared, encode_inputs, represent_outputs};
+use crate::fit::{
+    Context, Inputs, MapTrainingSet, Outputs, Prepared, encode_inputs, represent_outputs,
+};
 use crate::observe::Step;
-use crate::plan::{InputPlan, Plan};
+use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::Candidate;
 use crate::settings::FitConfig;
 use crate::{Error, Result};
@@ -49,18 +54,28 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     for (plan, (_, decoder)) in outputs.iter_mut().zip(&represented.decoders) {
         plan.cuts = decoder.cuts().to_vec();
     }
+    let mut folds = vec![represented];
+    let others = context.other_folds();
+    // Other spaces are the same for all folds.
+    if outputs.iter().any(OutputPlan::is_learned) {
+        for fold in &others {
+            folds.push(represent_outputs(fold, &outputs)?);
+        }
+    }
+    let folds = Folds {
+        contexts: std::iter::once(context).chain(&others).collect(),
+        outputs: folds,
+    };
     prepared.seconds.encoding = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
     let before = prepared.seconds.encoding;
-    let (inputs, encoded, closed) =
-        choose_transform(context, config, &drafts, &represented, &mut prepared)?;
+    let (inputs, mut encoded, closed) = choose_transform(&folds, config, &drafts, &mut prepared)?;
     let question = network::Question {
-        context,
+        folds: &folds,
         inputs_plan: &inputs,
         outputs_plan: &outputs,
         inputs: &encoded,
-        outputs: &represented,
         config: &config.map,
     };
     let decision = question.decide(closed)?;
@@ -73,11 +88,9 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     prepared.judged = Some(decision.judged);
     prepared.spaces = decision.spaces;
     prepared.kernel = decision.kernel;
-    let learned = inputs.iter().any(InputPlan::is_learned);
-    if !learned && prepared.spaces.is_none() {
-        // Prescribed encoders see no more in the end than they did here.
-        let outputs = represent_outputs(&context.with_everything(), &outputs)?;
-        prepared.spaces = Some((encoded, outputs));
+    // Prescribed encoders see no more in the end than they did here.
+    if !inputs.iter().any(InputPlan::is_learned) {
+        prepared.inputs = Some(encoded.swap_remove(0));
     }
     let plan = Plan {
         protocol: context.protocol,
@@ -88,16 +101,49 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     Ok((plan, prepared))
 }
 
+/// The ways in which samples are held out, the first of them the one of the fit.
+struct Folds<'a> {
+    contexts: Vec<&'a Context<'a>>,
+    /// Output spaces of each, or one for all.
+    outputs: Vec<Outputs>,
+}
+
+impl Folds<'_> {
+    fn outputs(&self, fold: usize) -> &Outputs {
+        &self.outputs[fold.min(self.outputs.len() - 1)]
+    }
+
+    /// Inputs of each fold, or for all if nothing of them is learned.
+    fn encode(&self, plans: &[InputPlan], raw: bool) -> Result<Vec<Inputs>> {
+        let learned = plans.iter().any(InputPlan::is_learned);
+        let encoded = if learned { self.contexts.len() } else { 1 };
+        let contexts = self.contexts[..encoded].iter();
+        contexts.map(|c| encode_inputs(c, plans, raw)).collect()
+    }
+
+    /// What maps in closed form are compared on, with inputs from [`Folds::encode`].
+    fn closed_form<'b>(&'b self, inputs: &'b [Inputs]) -> Vec<maps::Fold<'b>> {
+        let fold = |(j, context): (usize, &&'b Context<'b>)| maps::Fold {
+            context,
+            set: MapTrainingSet::closed_form(
+                &inputs[j.min(inputs.len() - 1)],
+                &self.outputs(j).targets,
+            ),
+        };
+        self.contexts.iter().enumerate().map(fold).collect()
+    }
+}
+
 /// The transform with which the maps in closed form err least, with the inputs encoded so.
 fn choose_transform(
-    context: &Context<'_>,
+    folds: &Folds<'_>,
     config: &FitConfig,
     drafts: &[InputDraft],
-    outputs: &crate::fit::Outputs,
     prepared: &mut Prepared,
-) -> Result<(Vec<InputPlan>, Inputs, ClosedForm)> {
+) -> Result<(Vec<InputPlan>, Vec<Inputs>, ClosedForm)> {
+    let context = folds.contexts[0];
     let raw = config.map.takes_raw_coefficients();
-    let mut best: Option<(Vec<InputPlan>, Inputs, ClosedForm)> = None;
+    let mut best: Option<(Vec<InputPlan>, Vec<Inputs>, ClosedForm)> = None;
     let mut refused = None;
     for transforms in transform_candidates(&context.train.inputs, drafts, raw) {
         context.check_cancelled()?;
@@ -105,7 +151,7 @@ fn choose_transform(
         let plans = with_transforms(drafts, &transforms);
         let clock = Instant::now();
         // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
-        let encoded = encode_inputs(context, &plans, raw);
+        let encoded = folds.encode(&plans, raw);
         prepared.seconds.encoding += clock.elapsed().as_secs_f64();
         let encoded = match encoded {
             Ok(encoded) => encoded,
@@ -116,8 +162,7 @@ fn choose_transform(
             }
         };
         context.begin(Step::ChooseMap { log });
-        let set = MapTrainingSet::closed_form(&encoded, &outputs.targets);
-        let closed = maps::compare(context, &set, &config.map)?;
+        let closed = maps::compare(&folds.closed_form(&encoded), &config.map)?;
         let suffix = if log { " with log input" } else { "" };
         prepared
             .candidates

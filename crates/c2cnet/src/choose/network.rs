@@ -1,11 +1,12 @@
 //! Networks among the coefficient maps: whether to train one, on what, and for how long.
 
+use super::Folds;
 use super::maps::ClosedForm;
 use crate::Result;
 use crate::fit::{
     Context, FoldMaps, Inputs, Judged, MapTrainingSet, OutputFrame, Outputs, encode_inputs,
-    fold_kernel, fold_linear, fold_network, held_out_error, judge, judge_fold, represent_outputs,
-    train_network,
+    fold_kernel, fold_linear, fold_maps, fold_network, held_out_error, judge, judge_fold,
+    represent_outputs, train_network,
 };
 use crate::map::mlp::{MlpMap, MlpSpec};
 use crate::map::{CoefficientMap, KernelReport};
@@ -49,22 +50,29 @@ pub(super) struct Decision {
 
 /// What is decided about.
 pub(super) struct Question<'a> {
-    pub context: &'a Context<'a>,
+    pub folds: &'a Folds<'a>,
     /// The plan without its map.
     pub inputs_plan: &'a [InputPlan],
     pub outputs_plan: &'a [OutputPlan],
-    /// Spaces in which closed forms were compared.
-    pub inputs: &'a Inputs,
-    pub outputs: &'a Outputs,
+    /// Inputs of the folds on which closed forms were compared.
+    pub inputs: &'a [Inputs],
     pub config: &'a MapConfig,
 }
 
-impl Question<'_> {
+impl<'a> Question<'a> {
+    fn context(&self) -> &'a Context<'a> {
+        self.folds.contexts[0]
+    }
+
+    fn spaces(&self) -> (&'a Inputs, &'a Outputs) {
+        (&self.inputs[0], self.folds.outputs(0))
+    }
+
     /// Decides between the better map in closed form and a network, if the settings ask for one or leave the
     /// choice open.
     pub(super) fn decide(&self, closed: ClosedForm) -> Result<Decision> {
         let config = self.config;
-        let trained = self.context.split.train.len();
+        let trained = self.context().split.train.len();
         let spec = match config.kind {
             MapKind::Mlp => Some(config.mlp.clone()),
             MapKind::Auto
@@ -78,8 +86,9 @@ impl Question<'_> {
             _ => None,
         };
         let Some(spec) = spec else {
-            let set = MapTrainingSet::closed_form(self.inputs, &self.outputs.targets);
-            return self.closed_form(ClosedMap::new(self.context, &set, closed)?);
+            let (inputs, outputs) = self.spaces();
+            let set = MapTrainingSet::closed_form(inputs, &outputs.targets);
+            return self.closed_form(ClosedMap::new(self.context(), &set, closed)?);
         };
         if config.takes_raw_coefficients() {
             return Ok(trained_on_all(spec));
@@ -100,20 +109,46 @@ impl Question<'_> {
             linear: map.closed.linear,
             training: None,
         };
+        let (inputs, outputs) = self.spaces();
+        let mut judged = judge_fold(self.context(), inputs, outputs, fold, false)?;
+        self.judge_other_folds(&plan, &mut judged)?;
         Ok(Decision {
             map: plan,
-            judged: judge_fold(self.context, self.inputs, self.outputs, fold, false)?,
+            judged,
             spaces: None,
             kernel,
             candidates: Vec::new(),
         })
     }
 
+    /// Where samples are held out in turn, the errors reported are those of all of them.
+    fn judge_other_folds(&self, plan: &MapPlan, judged: &mut Judged) -> Result<()> {
+        let Some(first) = &mut judged.validation else {
+            return Ok(());
+        };
+        let folds = self.folds.closed_form(self.inputs);
+        for (j, fold) in folds.iter().enumerate().skip(1) {
+            let maps = fold_maps(fold.context, &fold.set, plan)?;
+            let inputs = &self.inputs[j.min(self.inputs.len() - 1)];
+            let outputs = self.folds.outputs(j);
+            let other = judge(
+                fold.context,
+                inputs,
+                outputs,
+                maps.map.as_ref(),
+                &maps.linear,
+            )?;
+            first.pool(other);
+        }
+        Ok(())
+    }
+
     /// Trains a network for as long as it promises to win, and takes it if it does.
     fn probe_and_train(&self, closed: ClosedForm, spec: MlpSpec) -> Result<Decision> {
-        let context = self.context;
-        let frame = OutputFrame::new(context, self.outputs, &spec)?;
-        let set = MapTrainingSet::new(self.inputs, self.outputs, &frame);
+        let context = self.context();
+        let (inputs, outputs) = self.spaces();
+        let frame = OutputFrame::new(context, outputs, &spec)?;
+        let set = MapTrainingSet::new(inputs, outputs, &frame);
         // Not before the closed form was judged with as many samples.
         let closed = ClosedMap::new(context, &set, closed)?;
         let mut seconds = None;
@@ -148,13 +183,7 @@ impl Question<'_> {
                 && decision.map.is_judged_network()
             {
                 // Between the points only the shorter training can be judged.
-                let before = judge(
-                    context,
-                    self.inputs,
-                    self.outputs,
-                    probe,
-                    &closed.closed.linear,
-                )?;
+                let before = judge(context, inputs, outputs, probe, &closed.closed.linear)?;
                 report.withheld_rl2e = before.withheld_rl2e;
                 report.withheld_floor = before.withheld_floor;
             }
@@ -170,16 +199,14 @@ impl Question<'_> {
     /// A network trained without the held-out samples. If these are few, it is the one of the model, and trained at
     /// all points; otherwise points are withheld as well, and it is trained again.
     fn train(&self, spec: MlpSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
-        let (trained, held) = (
-            self.context.split.train.len(),
-            self.context.split.validation.len(),
-        );
+        let split = &self.context().split;
+        let (trained, held) = (split.train.len(), split.validation.len());
         // Held-out samples that decided when training ends cannot train as well, and a few more would
         // hardly change it.
         let is_final = spec.patience.is_some()
             || spec.keep_best
             || (held as f64) < FEW_LEFT_OUT * (trained + held) as f64;
-        let everything = self.context.with_everything();
+        let everything = self.context().with_everything();
         let mut spaces = None;
         if is_final {
             let outputs = represent_outputs(&everything, self.outputs_plan)?;
@@ -188,10 +215,14 @@ impl Question<'_> {
                 outputs,
             ));
         }
-        let context = if is_final { &everything } else { self.context };
+        let context = if is_final {
+            &everything
+        } else {
+            self.context()
+        };
         let (inputs, outputs) = match &spaces {
             Some((inputs, outputs)) => (inputs, outputs),
-            None => (self.inputs, self.outputs),
+            None => self.spaces(),
         };
         let frame = OutputFrame::new(context, outputs, &spec)?;
         let set = MapTrainingSet::new(inputs, outputs, &frame);

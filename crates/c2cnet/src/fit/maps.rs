@@ -29,7 +29,7 @@ pub(super) struct FinalMaps {
 const FOLD_SAMPLES: usize = 8000;
 
 /// Stage 3: the maps fitted without the held-out samples.
-pub(super) fn fold_maps(
+pub(crate) fn fold_maps(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,
     plan: &MapPlan,

@@ -12,7 +12,7 @@ mod spaces;
 mod training_set;
 
 pub(crate) use maps::{
-    FoldMaps, fold_kernel, fold_linear, fold_network, held_out_error, train_network,
+    FoldMaps, fold_kernel, fold_linear, fold_maps, fold_network, held_out_error, train_network,
 };
 pub(crate) use spaces::{FieldSpace, LearnFrom};
 pub(crate) use training_set::{MapTrainingSet, OutputFrame};
@@ -30,7 +30,7 @@ use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
 use crate::{Result, linalg};
 use faer::Mat;
 use images::Images;
-use maps::{final_maps, fold_maps};
+use maps::final_maps;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use spaces::triangles_on;
@@ -61,12 +61,27 @@ impl<'a> Context<'a> {
         };
         Context {
             train,
-            split: split(train.samples(), &protocol),
+            split: split(train.samples(), &protocol, 0),
             withheld: train.outputs.iter().map(|(_, f)| withheld(f)).collect(),
             protocol,
             observer,
             judging: true,
         }
+    }
+
+    /// The same samples held out in other ways, where they are so few that one part of them is a lottery.
+    pub(crate) fn other_folds(&self) -> Vec<Context<'a>> {
+        let samples = self.train.samples();
+        if samples > FEW_SAMPLES {
+            return Vec::new();
+        }
+        let folds = FOLDS.min(samples / self.split.validation.len());
+        let fold = |fold| Context {
+            split: split(samples, &self.protocol, fold),
+            withheld: self.withheld.clone(),
+            ..*self
+        };
+        (1..folds).map(fold).collect()
     }
 
     /// The same with all samples and points.
@@ -122,8 +137,10 @@ pub(crate) struct Inputs {
 #[derive(Default)]
 pub(crate) struct Prepared {
     pub judged: Option<Judged>,
-    /// Encoders and output spaces of the model, where choosing needed them.
+    /// Encoders and output spaces of the model, where choosing needed them, ...
     pub spaces: Option<(Inputs, Outputs)>,
+    /// ... or the encoders alone.
+    pub inputs: Option<Inputs>,
     pub kernel: Option<KernelReport>,
     pub choices: Vec<Choice>,
     pub candidates: Vec<Candidate>,
@@ -156,9 +173,10 @@ pub(crate) fn build(
     seconds.training += clock.elapsed().as_secs_f64();
     let everything = context.with_everything();
     let clock = Instant::now();
-    let (inputs, outputs) = match prepared.spaces {
-        Some(spaces) => spaces,
-        None => spaces(&everything, plan)?,
+    let (inputs, outputs) = match (prepared.spaces, prepared.inputs) {
+        (Some(spaces), _) => spaces,
+        (None, Some(inputs)) => (inputs, represent_outputs(&everything, &plan.outputs)?),
+        (None, None) => spaces(&everything, plan)?,
     };
     seconds.encoding += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
@@ -223,12 +241,24 @@ fn judge_plan(context: &Context<'_>, plan: &Plan) -> Result<Judged> {
     }
     let everything = context.with_everything();
     let is_final = plan.map.is_judged_network();
-    let context = if is_final { &everything } else { context };
+    let mut judged = judge_once(if is_final { &everything } else { context }, plan, is_final)?;
+    if plan.map.is_closed_form() {
+        for other in context.other_folds() {
+            let other = judge_once(&other, plan, false)?;
+            if let (Some(report), Some(other)) = (&mut judged.validation, other.validation) {
+                report.pool(other);
+            }
+        }
+    }
+    Ok(judged)
+}
+
+fn judge_once(context: &Context<'_>, plan: &Plan, keep_network: bool) -> Result<Judged> {
     let (inputs, outputs) = spaces(context, plan)?;
     let frame = OutputFrame::for_plan(context, &outputs, &plan.map)?;
     let set = MapTrainingSet::new(&inputs, &outputs, &frame);
     let fold = fold_maps(context, &set, &plan.map)?;
-    judge_fold(context, &inputs, &outputs, fold, is_final)
+    judge_fold(context, &inputs, &outputs, fold, keep_network)
 }
 
 /// Judges maps that were fitted without the held-out samples; the network is kept if it is the model's.
@@ -414,15 +444,22 @@ fn spaces_in_words(inputs: &Inputs, outputs: &Outputs) -> Vec<Choice> {
 /// where maps are fitted.
 const MOST_HELD_OUT: usize = 2500;
 
-/// A seeded split of the original samples; images of a sample under symmetries stay on its side,
-/// and only originals judge.
-fn split(originals: usize, protocol: &Protocol) -> Split {
+/// With at most so many samples, several parts of them judge in turn, ...
+const FEW_SAMPLES: usize = 200;
+
+/// ... so many of them.
+const FOLDS: usize = 5;
+
+/// A seeded split of the original samples, the `fold`th of its kind; images of a sample under symmetries stay on its
+/// side, and only originals judge.
+fn split(originals: usize, protocol: &Protocol, fold: usize) -> Split {
     let images = protocol.symmetries.order();
     let mut order: Vec<usize> = (0..originals).collect();
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(protocol.seed ^ 0x5a5a);
     order.shuffle(&mut rng);
     let part = (originals as f64 * protocol.validation).round() as usize;
     let held = part.min(MOST_HELD_OUT).clamp(1, originals - 2);
+    order.rotate_left(fold * held);
     let (validation, train) = order.split_at(held);
     Split {
         train: (0..images)

@@ -25,7 +25,7 @@ pub struct Split {
 /// A choice, with the features it was made in.
 #[derive(Debug)]
 pub struct KernelChoice {
-    /// Features learned on the samples that were not held out.
+    /// Features learned on the samples that were not held out of the first split.
     pub features: Features,
     /// The parameters.
     pub settings: KernelSettings,
@@ -38,7 +38,7 @@ pub struct KernelChoice {
 pub struct KernelReport {
     /// The validation error of the choice.
     pub error: f64,
-    /// The number of samples fitted and held out for the choice.
+    /// The number of samples fitted and held out for the choice, in the first split if there are several.
     pub samples: (usize, usize),
     /// The passes tried, in order; the choice is the best of them.
     pub passes: Vec<PassReport>,
@@ -80,12 +80,24 @@ const NUGGETS: std::ops::RangeInclusive<i32> = -26..=-4;
 const WHOLE: i32 = 2;
 const HALF: i32 = 1;
 
-/// How the settings of a kernel map are chosen: on the training part of the split, by the error on the held-out part.
+/// Samples, one column each, of which some are held out.
+#[derive(Clone, Copy)]
+pub struct HeldOut<'a> {
+    /// Input coefficients.
+    pub coefficients: MatRef<'a, f64>,
+    /// What a map should make of them.
+    pub targets: &'a Targets,
+    /// Which samples are fitted and which judge.
+    pub split: &'a Split,
+    /// The linear map of those that are fitted.
+    pub linear: &'a LinearMap,
+}
+
+/// How the settings of a kernel map are chosen: by the error on held-out samples, the mean over several splits if
+/// there are several.
 pub struct KernelSearch<'a> {
     /// What is open, and what is given.
     pub spec: &'a KernelSpec,
-    /// Which samples are fitted and which judge.
-    pub split: &'a Split,
     /// Seed of the samples that re-weighting draws.
     pub seed: u64,
     /// Asked whether to stop.
@@ -93,29 +105,26 @@ pub struct KernelSearch<'a> {
 }
 
 impl KernelSearch<'_> {
-    /// Chooses settings for samples, one column each. `linear` is the linear map fitted to the training part;
-    /// features are learned on it alone, so that the held-out error is unbiased.
+    /// Chooses settings. Features are learned on the samples that are fitted alone, so that the error is unbiased.
     ///
     /// # Errors
     /// If the settings are out of range, nothing factors, or the observer asks to stop.
-    pub fn run(
-        &self,
-        coefficients: MatRef<'_, f64>,
-        targets: &Targets,
-        linear: &LinearMap,
-    ) -> Result<KernelChoice> {
-        let (spec, split) = (self.spec, self.split);
+    pub fn run(&self, splits: &[HeldOut<'_>]) -> Result<KernelChoice> {
+        let spec = self.spec;
         spec.check()?;
-        let fine = Fold::new(coefficients, targets, split, SEARCH_SAMPLES);
-        let coarse = (fine.samples().0 > 2 * COARSE_SAMPLES)
-            .then(|| Fold::new(coefficients, targets, split, COARSE_SAMPLES));
+        let folds = |samples| -> Vec<Fold<'_>> {
+            let fold = |held_out| Fold::new(held_out, samples);
+            splits.iter().map(fold).collect()
+        };
+        let fine = folds(SEARCH_SAMPLES);
+        let large = fine[0].samples().0 > 2 * COARSE_SAMPLES;
         let comparison = Comparison {
+            coarse: large.then(|| folds(COARSE_SAMPLES)),
             fine,
-            coarse,
             spec,
             observer: self.observer,
         };
-        let mut found = comparison.first_pass(linear)?;
+        let mut found = comparison.first_pass()?;
         self.reweight(&comparison, &mut found)?;
         let chosen = found.chosen;
         // The last step of the choice is a finer one.
@@ -126,15 +135,15 @@ impl KernelSearch<'_> {
             found.passes[chosen].error = error;
         }
         Ok(KernelChoice {
-            features: found.features,
+            features: found.features.swap_remove(0),
             settings: KernelSettings {
                 exponent: found.passes[chosen].exponent,
                 passes: found.passes[..=chosen].iter().map(|p| p.settings).collect(),
-                max_centres: spec.centres(coefficients.ncols()),
+                max_centres: spec.centres(splits[0].coefficients.ncols()),
             },
             report: KernelReport {
                 error: found.passes[chosen].error,
-                samples: comparison.fine.samples(),
+                samples: comparison.fine[0].samples(),
                 passes: found.passes,
             },
         })
@@ -142,18 +151,14 @@ impl KernelSearch<'_> {
 
     /// Passes that weigh coordinates by their effect on the output, as long as they help.
     fn reweight(&self, comparison: &Comparison<'_>, found: &mut Found) -> Result<()> {
-        let fine = &comparison.fine;
         let mut features = found.features.clone();
         for _ in 0..self.spec.passes {
             let last = found.passes[found.passes.len() - 1].clone();
             let weighed_by = last.settings;
-            features = agop::reweight(
-                &features,
-                fine.a.as_ref(),
-                fine.c.as_ref(),
-                weighed_by,
-                self.seed,
-            )?;
+            for (features, fold) in features.iter_mut().zip(&comparison.fine) {
+                let (a, c) = (fold.a.as_ref(), fold.c.as_ref());
+                *features = agop::reweight(features, a, c, weighed_by, self.seed)?;
+            }
             let only = std::slice::from_ref(&features);
             let Some((_, settings, error)) = comparison.best_of(only, Some(weighed_by))? else {
                 break;
@@ -180,7 +185,8 @@ impl KernelSearch<'_> {
 struct Found {
     passes: Vec<PassReport>,
     chosen: usize,
-    features: Features,
+    /// Of each fold.
+    features: Vec<Features>,
 }
 
 impl KernelSettings {
@@ -240,16 +246,18 @@ struct Fold<'a> {
     a_held: Mat<f64>,
     targets: &'a Targets,
     held: &'a [usize],
+    linear: &'a LinearMap,
 }
 
 impl<'a> Fold<'a> {
     /// At most `samples` of the split, four to one.
-    fn new(
-        coefficients: MatRef<'_, f64>,
-        targets: &'a Targets,
-        split: &'a Split,
-        samples: usize,
-    ) -> Self {
+    fn new(held_out: &HeldOut<'a>, samples: usize) -> Self {
+        let HeldOut {
+            coefficients,
+            targets,
+            split,
+            linear,
+        } = *held_out;
         let Split { train, validation } = split;
         // The caller shuffles or strides both lists, so a prefix is a fair choice.
         let train = &train[..train.len().min(samples * 4 / 5)];
@@ -264,6 +272,7 @@ impl<'a> Fold<'a> {
             a_held: linalg::select_columns(coefficients, held),
             targets,
             held,
+            linear,
         }
     }
 
@@ -294,26 +303,32 @@ impl<'a> Fold<'a> {
 
 /// Compares features, kernels and parameters.
 struct Comparison<'a> {
-    fine: Fold<'a>,
-    coarse: Option<Fold<'a>>,
+    fine: Vec<Fold<'a>>,
+    coarse: Option<Vec<Fold<'a>>>,
     spec: &'a KernelSpec,
     observer: &'a dyn Observer,
 }
 
 impl Comparison<'_> {
     /// The best of several exponents of the coordinates' relevance.
-    fn first_pass(&self, linear: &LinearMap) -> Result<Found> {
-        let a = self.fine.a.as_ref();
+    fn first_pass(&self) -> Result<Found> {
         let exponents: &[Option<f64>] = match &self.spec.exponent {
             Some(_) => std::slice::from_ref(&self.spec.exponent),
             None => &[Some(0.5), Some(0.75), Some(1.0), None],
         };
-        let relevance = Relevance::new(linear, a)?;
-        let features = |exponent: &Option<f64>| match exponent {
-            Some(p) => relevance.features(a, *p),
-            None => Features::isotropic(linear, a),
+        let relevance = self.fine.iter();
+        let relevance = relevance
+            .map(|fold| Relevance::new(fold.linear, fold.a.as_ref()))
+            .collect::<Result<Vec<_>>>()?;
+        let features = |exponent: &Option<f64>| -> Vec<Features> {
+            let folds = self.fine.iter().zip(&relevance);
+            let of_fold = |(fold, relevance): (&Fold<'_>, &Relevance)| match exponent {
+                Some(p) => relevance.features(fold.a.as_ref(), *p),
+                None => Features::isotropic(fold.linear, fold.a.as_ref()),
+            };
+            folds.map(of_fold).collect()
         };
-        let mut all: Vec<Features> = exponents.iter().map(features).collect();
+        let mut all: Vec<Vec<Features>> = exponents.iter().map(features).collect();
         let Some((best, settings, error)) = self.best_of(&all, None)? else {
             return Err(Error::Numerical(
                 "no kernel matrix was positive definite; give a larger nugget".into(),
@@ -335,7 +350,7 @@ impl Comparison<'_> {
     /// The coarse samples select candidates and starting parameters; the fine ones decide.
     fn best_of(
         &self,
-        features: &[Features],
+        features: &[Vec<Features>],
         start: Option<PassSettings>,
     ) -> Result<Option<(usize, PassSettings, f64)>> {
         let kernels: &[KernelFunction] = match &self.spec.kernel {
@@ -382,13 +397,13 @@ impl Comparison<'_> {
     /// Descends on the grid of length and nugget, one step at a time, until no neighbour is better.
     fn descend(
         &self,
-        features: &Features,
-        fold: &Fold<'_>,
+        features: &[Features],
+        folds: &[Fold<'_>],
         start: Start,
         stride: i32,
     ) -> Result<Option<(PassSettings, f64)>> {
         let spec = self.spec;
-        let mut grid = ErrorGrid::new(self, features, fold, start.kernel);
+        let mut grid = ErrorGrid::new(self, features, folds, start.kernel);
         let mut position = start.position();
         let mut error = grid.error_at(position)?;
         // Where nothing factors, a larger nugget will.
@@ -458,32 +473,26 @@ type Position = (i32, i32);
 /// Errors over length and nugget, each computed once.
 struct ErrorGrid<'a> {
     comparison: &'a Comparison<'a>,
-    fold: &'a Fold<'a>,
     kernel: KernelFunction,
-    within: Mat<f64>,
-    across: Mat<f64>,
+    folds: Vec<FoldErrors<'a>>,
     seen: HashMap<Position, f64>,
-    /// Steps along the nugget reuse the kernel matrices of the length.
-    matrices: Option<(i32, Mat<f64>, Mat<f64>)>,
 }
 
 impl<'a> ErrorGrid<'a> {
     fn new(
         comparison: &'a Comparison<'a>,
-        features: &Features,
-        fold: &'a Fold<'a>,
+        features: &[Features],
+        folds: &'a [Fold<'a>],
         kernel: KernelFunction,
     ) -> Self {
-        let z = features.apply(fold.a.as_ref());
-        let z_held = features.apply(fold.a_held.as_ref());
+        let folds = folds.iter().zip(features);
         ErrorGrid {
             comparison,
-            fold,
             kernel,
-            within: squared_distances_within(z.as_ref()),
-            across: squared_distances(z.as_ref(), z_held.as_ref()),
+            folds: folds
+                .map(|(f, features)| FoldErrors::new(f, features))
+                .collect(),
             seen: HashMap::new(),
-            matrices: None,
         }
     }
 
@@ -496,7 +505,7 @@ impl<'a> ErrorGrid<'a> {
         }
     }
 
-    /// The held-out error, infinite where the kernel matrix does not factor and beyond the grid.
+    /// The held-out error, infinite where a kernel matrix does not factor and beyond the grid.
     fn error_at(&mut self, position: Position) -> Result<f64> {
         if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
             return Ok(f64::INFINITY);
@@ -504,18 +513,47 @@ impl<'a> ErrorGrid<'a> {
         if let Some(&error) = self.seen.get(&position) {
             return Ok(error);
         }
-        check_cancelled(self.comparison.observer)?;
         let pass = self.at(position);
-        if self.matrices.as_ref().is_none_or(|m| m.0 != position.0) {
-            let (mut k, mut k_held) = (self.within.clone(), self.across.clone());
-            to_kernel_within(&mut k, self.kernel, pass.length);
-            to_kernel(&mut k_held, self.kernel, pass.length);
-            self.matrices = Some((position.0, k, k_held));
+        let mut total = 0.0;
+        for fold in &mut self.folds {
+            check_cancelled(self.comparison.observer)?;
+            total += fold.error(pass).unwrap_or(f64::INFINITY);
         }
-        let (_, k, k_held) = self.matrices.as_ref().expect("made above");
-        let error = self.fold.held_out_error(k, k_held, pass.nugget);
-        let error = error.unwrap_or(f64::INFINITY);
+        let error = total / self.folds.len() as f64;
         self.seen.insert(position, error);
         Ok(error)
+    }
+}
+
+/// Errors of one fold.
+struct FoldErrors<'a> {
+    fold: &'a Fold<'a>,
+    within: Mat<f64>,
+    across: Mat<f64>,
+    /// Kernel matrices of the last length: steps along the nugget use them again.
+    matrices: Option<(f64, Mat<f64>, Mat<f64>)>,
+}
+
+impl<'a> FoldErrors<'a> {
+    fn new(fold: &'a Fold<'a>, features: &Features) -> Self {
+        let z = features.apply(fold.a.as_ref());
+        let z_held = features.apply(fold.a_held.as_ref());
+        FoldErrors {
+            fold,
+            within: squared_distances_within(z.as_ref()),
+            across: squared_distances(z.as_ref(), z_held.as_ref()),
+            matrices: None,
+        }
+    }
+
+    fn error(&mut self, pass: PassSettings) -> Option<f64> {
+        if self.matrices.as_ref().is_none_or(|m| m.0 != pass.length) {
+            let (mut k, mut k_held) = (self.within.clone(), self.across.clone());
+            to_kernel_within(&mut k, pass.kernel, pass.length);
+            to_kernel(&mut k_held, pass.kernel, pass.length);
+            self.matrices = Some((pass.length, k, k_held));
+        }
+        let (_, k, k_held) = self.matrices.as_ref()?;
+        self.fold.held_out_error(k, k_held, pass.nugget)
     }
 }

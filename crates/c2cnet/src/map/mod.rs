@@ -13,7 +13,7 @@ mod nystrom;
 
 pub use kernel::{Features, KernelMap, KernelSettings, PassSettings};
 pub use kernel_function::KernelFunction;
-pub use kernel_search::{KernelChoice, KernelReport, KernelSearch, PassReport, Split};
+pub use kernel_search::{HeldOut, KernelChoice, KernelReport, KernelSearch, PassReport, Split};
 pub use kernel_spec::KernelSpec;
 pub use linear::LinearMap;
 pub(crate) use mirrors::Mirrors;

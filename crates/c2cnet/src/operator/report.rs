@@ -35,6 +35,34 @@ pub struct EvaluationReport {
     pub relative: Vec<f64>,
 }
 
+impl EvaluationReport {
+    /// Adds the errors of other samples.
+    pub(crate) fn pool(&mut self, other: EvaluationReport) {
+        let (n, m) = (self.n_samples as f64, other.n_samples as f64);
+        let mean = |a: f64, b: f64| (n * a + m * b) / (n + m);
+        let square = |a: f64, b: f64| mean(a * a, b * b).sqrt();
+        let both = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| mean(a, b));
+        self.rl2e = mean(self.rl2e, other.rl2e);
+        self.mse = mean(self.mse, other.mse);
+        self.floor = mean(self.floor, other.floor);
+        self.mean_rl2e = mean(self.mean_rl2e, other.mean_rl2e);
+        self.linear_rl2e = mean(self.linear_rl2e, other.linear_rl2e);
+        self.withheld_rl2e = both(self.withheld_rl2e, other.withheld_rl2e);
+        self.withheld_floor = both(self.withheld_floor, other.withheld_floor);
+        self.rms = square(self.rms, other.rms);
+        if other.worst_rl2e > self.worst_rl2e {
+            self.worst_rl2e = other.worst_rl2e;
+            self.worst_sample = self.n_samples + other.worst_sample;
+        }
+        for (q, other) in self.quantities.iter_mut().zip(&other.quantities) {
+            q.rmse = square(q.rmse, other.rmse);
+            q.deviation = square(q.deviation, other.deviation);
+        }
+        self.relative.extend(other.relative);
+        self.n_samples += other.n_samples;
+    }
+}
+
 /// The error of one entry of a vector without points, in its own units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QuantityError {

@@ -1,0 +1,351 @@
+//! The spaces and encoders of inputs: functions that represent them well, judged by the whole operator.
+
+use super::InputDraft;
+use super::bases::{Search, TIE, basis_choice, named_bases};
+use super::judge::Judge;
+use super::output_space::OutputDraft;
+use super::ranking::{Ranked, StopRule, domain_of, name_of, smallest_good_enough, why_this_basis};
+use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
+use crate::data::{Bounds, Field};
+use crate::encode::{EncoderSpec, Method};
+use crate::observe::Step;
+use crate::plan::InputPlan;
+use crate::report::{Candidate, Choice, Subject};
+use crate::settings::Space;
+use crate::{Error, Result};
+
+/// Representation errors of inputs below this are not worth more functions: the operator smooths
+/// most of what is lost, and the whole operator judges the rest.
+const NEGLIGIBLE_INPUT: f64 = 1e-3;
+
+/// Learned directions must lower the error by this factor to be worth having.
+const WORTH_LEARNING: f64 = 0.97;
+
+/// A prescribed input basis may lose this part of the operator's error before learned directions are tried.
+const LOST_SHARE: f64 = 0.03;
+
+/// An input's place, and the bases that were compared for it.
+pub(super) type RankedInput = (usize, Vec<Ranked>);
+
+impl Search<'_> {
+    /// Plans of the inputs with the functions that represent them best, and what was compared for those whose
+    /// functions the settings do not name.
+    pub(super) fn prescribed_inputs(&self) -> Result<(Vec<InputDraft>, Vec<RankedInput>)> {
+        let mut drafts = Vec::new();
+        let mut open = Vec::new();
+        let fields = self.context.train.inputs.iter().enumerate();
+        for (i, (name, whole)) in fields {
+            let settings = self.config.input_named(name);
+            let space = settings.space.unwrap_or(Space::Prescribed);
+            let mut plan = InputPlan {
+                name: name.clone(),
+                components: settings.components,
+                transform: settings.transform.given().unwrap_or_default(),
+                domain: domain_of(settings.domain.as_ref(), whole)?,
+                bases: named_bases(whole, settings.named_bases()),
+                encoder: settings.encoder.unwrap_or_default(),
+                kinds: settings.kinds.clone(),
+            };
+            if plan.bases.is_empty() && space != Space::Learned {
+                let field = &self.some.inputs[i].1;
+                match self.rank_input(field, whole, settings.domain.as_ref()) {
+                    Ok(ranked) => {
+                        let first = smallest_good_enough(&ranked, NEGLIGIBLE_INPUT);
+                        plan.bases = vec![ranked[first].spec.clone()];
+                        open.push((i, ranked));
+                    }
+                    // Too few points for any basis: the values themselves.
+                    Err(Error::Data(_)) if field.shared_points().is_some() => {
+                        plan = in_space(Space::Learned, &plan);
+                    }
+                    Err(e) => return Err(e),
+                }
+            }
+            drafts.push(InputDraft {
+                plan,
+                transform_open: settings.transform.given().is_none() && settings.kinds.is_empty(),
+            });
+        }
+        Ok((drafts, open))
+    }
+
+    /// Settles spaces and encoders of the inputs, and returns the error of the operator with them on the samples of
+    /// the search.
+    pub(super) fn settle_inputs(
+        &self,
+        mut drafts: Vec<InputDraft>,
+        open: &[RankedInput],
+        outputs: &[OutputDraft],
+        choices: &mut Vec<Choice>,
+    ) -> Result<(Vec<InputDraft>, Option<f64>)> {
+        let searched = outputs.iter().any(|o| o.ranking.is_some());
+        let mut error = None;
+        if !open.is_empty() || searched {
+            let judge = Judge::new(self, outputs, &drafts)?;
+            error = Some(judge.first_error);
+            for (i, ranked) in open {
+                error = Some(self.settle_input(*i, ranked, &judge, &mut drafts, choices)?);
+            }
+        }
+        for (draft, (name, field)) in drafts.iter_mut().zip(&self.some.inputs) {
+            let space = self.config.input_named(name).space;
+            if let Some(space) = space.filter(|_| !field.is_vector()) {
+                draft.plan = in_space(space, &draft.plan);
+            }
+        }
+        Ok((drafts, error))
+    }
+
+    fn rank_input(
+        &self,
+        field: &Field,
+        whole: &Field,
+        domain: Option<&Bounds>,
+    ) -> Result<Vec<Ranked>> {
+        self.context.begin(Step::SearchInputBasis);
+        // More coefficients than half the samples could not be told apart by any map.
+        let most = (self.context.train.samples() / 2).max(8);
+        let stop = StopRule {
+            functions: self.config.search.max_functions.min(most),
+            error: NEGLIGIBLE_INPUT,
+        };
+        self.ranking(field, whole, stop)?
+            .climb(&domain_of(domain, field)?)
+    }
+
+    /// Settles space and encoder of input `i` by the whole operator, whose error is returned.
+    fn settle_input(
+        &self,
+        i: usize,
+        ranked: &[Ranked],
+        judge: &Judge<'_>,
+        drafts: &mut [InputDraft],
+        choices: &mut Vec<Choice>,
+    ) -> Result<f64> {
+        let name = drafts[i].plan.name.clone();
+        let judged = judge.finalists(drafts, i, ranked)?;
+        let best = judged.iter().map(|j| j.0).fold(f64::INFINITY, f64::min);
+        // In a tie, what represents the inputs best serves the larger final fit best, up to the
+        // point where the fewest functions do.
+        let Some(&(error, chosen)) = judged.iter().filter(|j| j.0 <= TIE * best).min_by(|a, b| {
+            let key = |j: usize| (ranked[j].error.max(NEGLIGIBLE_INPUT), ranked[j].functions);
+            let (a, b) = (key(a.1), key(b.1));
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        }) else {
+            return Err(Error::Data(format!(
+                "no basis could encode the input {name:?}; name one in the settings"
+            )));
+        };
+        drafts[i].plan.bases = vec![ranked[chosen].spec.clone()];
+        if judge.clear_transform {
+            drafts[i].plan.transform = judge.transforms[i];
+            drafts[i].transform_open = false;
+        }
+        let why = format!(
+            "{}; validation error of the operator {error:.2e} on {} samples, best of {} tried {best:.2e}",
+            why_this_basis(ranked, chosen, "representation error"),
+            self.some.samples(),
+            judged.len(),
+        );
+        let told = basis_choice(Subject::InputBasis, &name, ranked, chosen, why);
+        choices.push(told);
+        let settings = self.config.input_named(&name);
+        if settings.space.is_none() && settings.encoder.is_none() {
+            let of = |j: &&(f64, usize)| (j.0, ranked[j.1].spec.clone());
+            let strongest = judged.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+            let (least, spec) = strongest
+                .as_ref()
+                .map_or((error, ranked[chosen].spec.clone()), of);
+            // Where next to nothing of the input is lost, nothing is left to learn.
+            let lost = ranked
+                .iter()
+                .find(|r| r.spec == spec)
+                .map_or(1.0, |r| r.error);
+            if lost > LOST_SHARE * least
+                && let Some((choice, error)) = self.settle_space(i, judge, drafts, least, spec)?
+            {
+                choices.push(choice);
+                return Ok(error);
+            }
+        }
+        if settings.encoder.is_none() {
+            choices.extend(self.settle_encoder(i, judge, drafts, error)?);
+        }
+        Ok(best)
+    }
+
+    /// Learned directions beside the `strongest` prescribed basis, or alone, where they lower its error.
+    fn settle_space(
+        &self,
+        i: usize,
+        judge: &Judge<'_>,
+        drafts: &mut [InputDraft],
+        error: f64,
+        strongest: BasisSpec,
+    ) -> Result<Option<(Choice, f64)>> {
+        if self.some.inputs[i].1.shared_points().is_none() {
+            return Ok(None);
+        }
+        let prescribed = InputPlan {
+            bases: vec![strongest],
+            ..drafts[i].plan.clone()
+        };
+        let mut best = (error * WORTH_LEARNING, None);
+        let mut candidates = vec![Candidate {
+            name: "prescribed".into(),
+            error,
+        }];
+        for (space, words) in [
+            (Space::Hybrid, "prescribed functions and learned directions"),
+            (Space::Learned, "learned directions"),
+        ] {
+            self.context.begin(Step::TryInputBasis(words.into()));
+            let trial = in_space(space, &prescribed);
+            let Some(found) = judge.error_with(drafts, i, &trial)? else {
+                continue;
+            };
+            candidates.push(Candidate {
+                name: words.into(),
+                error: found,
+            });
+            if found < best.0 {
+                best = (found * WORTH_LEARNING, Some((trial, words, found)));
+            }
+        }
+        let Some((trial, words, found)) = best.1 else {
+            return Ok(None);
+        };
+        drafts[i].plan = InputPlan {
+            transform: drafts[i].plan.transform,
+            ..trial
+        };
+        let choice = Choice {
+            subject: Subject::InputSpace,
+            field: drafts[i].plan.name.clone(),
+            candidates,
+            chosen: words.into(),
+            why: format!(
+                "validation error {found:.2e} against {error:.2e} of prescribed functions"
+            ),
+        };
+        Ok(Some((choice, found)))
+    }
+
+    /// A learned prior or a sharp cut-off in place of the ridge, where it validates better than `error`.
+    fn settle_encoder(
+        &self,
+        i: usize,
+        judge: &Judge<'_>,
+        drafts: &mut [InputDraft],
+        error: f64,
+    ) -> Result<Option<Choice>> {
+        let field = &self.some.inputs[i].1;
+        let named = |name: &str, error| Candidate {
+            name: name.into(),
+            error,
+        };
+        if field.shared_points().is_none() {
+            self.context.begin(Step::LearnPrior);
+            let trial = with_learned_prior(field, &drafts[i].plan);
+            if let Some(learned) = judge.error_with(drafts, i, &trial)?
+                && learned < error / TIE
+            {
+                let functions = name_of(&trial.bases[0]);
+                drafts[i].plan = InputPlan {
+                    transform: drafts[i].plan.transform,
+                    ..trial
+                };
+                return Ok(Some(encoder_choice(
+                    &drafts[i].plan.name,
+                    vec![named("ridge", error), named("learned prior", learned)],
+                    format!("learned prior on {functions} functions"),
+                    format!("validation error {learned:.2e}"),
+                )));
+            }
+        }
+        if !drafts[i].plan.bases[0].nearly_dependent() {
+            return Ok(None);
+        }
+        let mut candidates = vec![named("ridge", error)];
+        let mut best = (error, None);
+        for cut in [1e-2, 1e-4, 1e-6] {
+            let encoder = EncoderSpec {
+                method: Method::Svd,
+                relative_cut: Some(cut),
+                ..EncoderSpec::default()
+            };
+            let trial = InputPlan {
+                encoder,
+                ..drafts[i].plan.clone()
+            };
+            let Some(found) = judge.error_with(drafts, i, &trial)? else {
+                continue;
+            };
+            candidates.push(named(&format!("SVD cut at {cut:.0e}"), found));
+            if found < best.0 / TIE {
+                best = (found, Some((encoder, cut)));
+            }
+        }
+        let (found, Some((encoder, cut))) = best else {
+            return Ok(None);
+        };
+        drafts[i].plan.encoder = encoder;
+        Ok(Some(encoder_choice(
+            &drafts[i].plan.name,
+            candidates,
+            format!("SVD cut at {cut:.0e} of the largest"),
+            format!("by validation error {found:.2e} against {error:.2e} with ridge"),
+        )))
+    }
+}
+
+/// The same input in another space. Functions that are orthonormal at the points need no regularisation.
+fn in_space(space: Space, plan: &InputPlan) -> InputPlan {
+    InputPlan {
+        bases: space.of(plan.bases.clone()),
+        encoder: match space {
+            Space::Prescribed => plan.encoder,
+            Space::Hybrid | Space::Learned => EncoderSpec::ridge(0.0),
+        },
+        ..plan.clone()
+    }
+}
+
+fn encoder_choice(field: &str, candidates: Vec<Candidate>, chosen: String, why: String) -> Choice {
+    Choice {
+        subject: Subject::InputEncoder,
+        field: field.into(),
+        candidates,
+        chosen,
+        why,
+    }
+}
+
+/// With a learned prior the basis can be fine: about two functions per reading, within what is quickly
+/// learned.
+fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
+    let mut counts: Vec<usize> = (0..field.samples())
+        .map(|k| field.points_of(k).len())
+        .collect();
+    counts.sort_unstable();
+    let functions = (2 * counts[counts.len() / 2])
+        .min(256)
+        .min(512 / field.components())
+        .max(8);
+    // Smooth functions, each of which few readings see; in many dimensions they would be too far apart.
+    let basis = match field.dim() {
+        1..=3 => BasisSpec::from(RadialSpec {
+            centres: Centres::Grid,
+            ..RadialSpec::new(Kernel::Gaussian, functions)
+        }),
+        _ => PolynomialSpec::new(PolynomialKind::Legendre, functions).into(),
+    };
+    InputPlan {
+        bases: vec![basis],
+        encoder: EncoderSpec {
+            method: Method::Prior,
+            ..EncoderSpec::default()
+        },
+        ..plan.clone()
+    }
+}

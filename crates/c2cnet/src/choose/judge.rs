@@ -1,0 +1,187 @@
+//! Inputs judged by the whole operator on some of the training samples.
+
+use super::bases::Search;
+use super::output_space::OutputDraft;
+use super::ranking::{Ranked, finalists, name_of};
+use super::{InputDraft, maps, transform_candidates, with_transforms};
+use crate::data::{Fields, Observations};
+use crate::decode::Targets;
+use crate::encode::{Transform, stack_components};
+use crate::fit::{Context, Inputs, MapTrainingSet, encode_samples, represent_outputs};
+use crate::map::{KernelSpec, Mirrors};
+use crate::observe::Step;
+use crate::plan::{InputPlan, OutputPlan};
+use crate::settings::MapConfig;
+use crate::{Error, Result, linalg};
+use faer::Mat;
+
+/// A transform that is worse by this factor is out.
+const CLEAR: f64 = 1.15;
+
+/// Judges inputs by the whole operator on some of the training samples.
+pub(super) struct Judge<'a> {
+    /// One for each way in which samples are held out.
+    folds: Vec<Context<'a>>,
+    targets: Targets,
+    pub transforms: Vec<Transform>,
+    /// Whether no other transform comes close, so that the final fit need not compare them again.
+    pub clear_transform: bool,
+    /// The error with the inputs as they first were.
+    pub first_error: f64,
+    map: MapConfig,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(
+        search: &'a Search<'_>,
+        outputs: &[OutputDraft],
+        drafts: &[InputDraft],
+    ) -> Result<Self> {
+        let context = search.context.without_images(search.some);
+        let targets = match point_values(&search.some.outputs) {
+            Some(targets) => targets,
+            // At points of their own, outputs are known by their fits.
+            None => {
+                let plans: Vec<OutputPlan> = outputs.iter().map(|o| o.plan.clone()).collect();
+                represent_outputs(&context, &plans)?.targets
+            }
+        };
+        let targets = reduced(targets)?;
+        let map = &search.config.map;
+        let mut folds = vec![context];
+        folds.extend(folds[0].other_folds());
+        let mut judge = Judge {
+            folds,
+            targets,
+            transforms: Vec::new(),
+            clear_transform: false,
+            first_error: f64::INFINITY,
+            // One re-weighting pass tells which input is better; the final fit tries more.
+            map: MapConfig {
+                kernel: KernelSpec {
+                    passes: map.kernel.passes.min(1),
+                    ..map.kernel.clone()
+                },
+                ..map.clone()
+            },
+        };
+        let mut errors = Vec::new();
+        let raw = map.takes_raw_coefficients();
+        for transforms in transform_candidates(&search.some.inputs, drafts, raw) {
+            let error = judge.error(&with_transforms(drafts, &transforms))?;
+            if errors.iter().all(|e| error < *e) {
+                judge.transforms = transforms;
+            }
+            errors.push(error);
+        }
+        let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
+        judge.first_error = best;
+        judge.clear_transform = errors.iter().filter(|e| **e <= CLEAR * best).count() == 1;
+        Ok(judge)
+    }
+
+    /// The errors of the finalists for input `i`; one that cannot be encoded is no candidate.
+    pub(super) fn finalists(
+        &self,
+        drafts: &[InputDraft],
+        i: usize,
+        ranked: &[Ranked],
+    ) -> Result<Vec<(f64, usize)>> {
+        let mut judged = Vec::new();
+        for candidate in finalists(ranked) {
+            let spec = &ranked[candidate].spec;
+            self.folds[0].begin(Step::TryInputBasis(name_of(spec)));
+            let trial = InputPlan {
+                bases: vec![spec.clone()],
+                ..drafts[i].plan.clone()
+            };
+            let error = self.error_with(drafts, i, &trial)?;
+            judged.extend(error.map(|error| (error, candidate)));
+        }
+        Ok(judged)
+    }
+
+    /// The error with another plan for input `i`, `None` if the inputs cannot be encoded so.
+    pub(super) fn error_with(
+        &self,
+        drafts: &[InputDraft],
+        i: usize,
+        trial: &InputPlan,
+    ) -> Result<Option<f64>> {
+        let mut plans = with_transforms(drafts, &self.transforms);
+        plans[i] = InputPlan {
+            transform: self.transforms[i],
+            ..trial.clone()
+        };
+        match self.error(&plans) {
+            Err(e @ Error::Interrupted) => Err(e),
+            error => Ok(error.ok()),
+        }
+    }
+
+    fn error(&self, plans: &[InputPlan]) -> Result<f64> {
+        // Functions that are learned must not see the samples that are held out, others are the same for all folds.
+        let learned = plans.iter().any(InputPlan::is_learned);
+        let encoded = if learned { self.folds.len() } else { 1 };
+        let inputs = self.folds[..encoded]
+            .iter()
+            .map(|context| self.encode(context, plans))
+            .collect::<Result<Vec<_>>>()?;
+        let fold = |(j, context): (usize, _)| maps::Fold {
+            context,
+            set: MapTrainingSet::closed_form(&inputs[j.min(encoded - 1)], &self.targets),
+        };
+        let folds: Vec<maps::Fold<'_>> = self.folds.iter().enumerate().map(fold).collect();
+        Ok(maps::compare(&folds, &self.map)?.error)
+    }
+
+    fn encode(&self, context: &Context<'_>, plans: &[InputPlan]) -> Result<Inputs> {
+        context.check_cancelled()?;
+        let raw = self.map.takes_raw_coefficients();
+        let (encoders, coefficients) = encode_samples(context, plans, raw)?;
+        Ok(Inputs {
+            encoders,
+            mirrors: Mirrors::none(coefficients.nrows()),
+            coefficients,
+        })
+    }
+}
+
+/// Outputs at shared points as they are: nothing of them is lost. `None` where samples have points of their own.
+fn point_values(outputs: &Fields) -> Option<Targets> {
+    let parts = outputs.iter().map(|(_, field)| {
+        let Observations::Shared { values, .. } = field.observations() else {
+            return None;
+        };
+        let stacked = stack_components(values);
+        let coordinates: Mat<f64> = stacked.as_ref().to_owned();
+        let samples = coordinates.ncols();
+        Some(Targets {
+            norm_squared: linalg::column_norms_squared(coordinates.as_ref()),
+            outside_squared: vec![0.0; samples],
+            coordinates,
+            withheld_floor: None,
+        })
+    });
+    parts.collect::<Option<Vec<_>>>().map(Targets::stack)
+}
+
+/// Targets along the axes in which they move: with few samples that is far fewer coordinates.
+fn reduced(targets: Targets) -> Result<Targets> {
+    let mean = linalg::column_mean(targets.coordinates.as_ref());
+    let mut centred = targets.coordinates.clone();
+    linalg::subtract_from_columns(&mut centred, &mean);
+    let svd = linalg::thin_svd(centred.as_ref())?;
+    let largest = svd.s.first().copied().unwrap_or(0.0);
+    let rank = svd
+        .s
+        .iter()
+        .take_while(|&&s| s > 1e-13 * largest)
+        .count()
+        .max(1);
+    let axes = svd.u.as_ref().subcols(0, rank);
+    Ok(Targets {
+        coordinates: linalg::mul(axes.transpose(), centred.as_ref()),
+        ..targets
+    })
+}

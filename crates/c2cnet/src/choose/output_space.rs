@@ -1,0 +1,216 @@
+//! The spaces of outputs: prescribed functions ranked by their floor, and learned directions where those lose too much.
+
+use super::bases::{Search, TIE, basis_choice, named_bases, search_samples};
+use super::ranking::{
+    Ranked, Ranking, StopRule, domain_of, finalists, name_of, smallest_good_enough, why_this_basis,
+};
+use crate::basis::HybridSpec;
+use crate::fit::Context;
+use crate::observe::Step;
+use crate::plan::OutputPlan;
+use crate::report::{Choice, Subject};
+use crate::settings::{FitConfig, Space};
+use crate::{Error, Result};
+
+/// Floors below this are as good as zero: no map comes close.
+const NEGLIGIBLE_FLOOR: f64 = 3e-5;
+
+/// A prescribed output basis may lose this part of what the operator is expected to err by.
+const FLOOR_SHARE: f64 = 0.05;
+
+/// Floors below this are rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// Learned directions leave no more than this part of it, because they cost little, ...
+const LEFT_SHARE: f64 = 0.003;
+
+/// ... unless there are more values than this: then they leave as much as a prescribed basis may.
+const LARGE: usize = 4_000_000;
+
+/// With more values than this, directions are learned only where a prescribed basis loses more than that: 2D Darcy flow
+/// (48 million values, a floor of a sixth of its error) was not fitted with them in 270 s of processor time.
+const HUGE: usize = 30_000_000;
+const HUGE_SHARE: f64 = 0.3;
+
+/// Output bases in the order in which they were tried, and the one that a fit takes.
+pub(crate) struct OutputRanking {
+    pub ranked: Vec<Ranked>,
+    pub chosen: usize,
+}
+
+/// An output with a prescribed basis.
+pub(super) struct OutputDraft {
+    pub plan: OutputPlan,
+    /// Which one it is of the data's.
+    pub index: usize,
+    /// What it was compared with, unless the settings name it.
+    pub ranking: Option<OutputRanking>,
+}
+
+/// Compares bases for the output `name` as a fit does that finds none in the settings.
+pub(crate) fn rank_output(
+    context: &Context<'_>,
+    config: &FitConfig,
+    name: &str,
+) -> Result<OutputRanking> {
+    let some = search_samples(context, config)?;
+    let search = Search {
+        context,
+        config,
+        some: &some,
+    };
+    let position = some.outputs.iter().position(|(n, _)| n == name);
+    let i = position.ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?;
+    search.rank_output(i)
+}
+
+impl Search<'_> {
+    /// Plans of the outputs with prescribed functions alone.
+    pub(super) fn prescribed_outputs(&self) -> Result<Vec<OutputDraft>> {
+        let mut drafts = Vec::new();
+        for (index, (name, whole)) in self.context.train.outputs.iter().enumerate() {
+            let settings = self.config.output_named(name);
+            let mut plan = OutputPlan {
+                name: name.clone(),
+                components: settings.components,
+                domain: domain_of(settings.domain.as_ref(), whole)?,
+                cuts: settings.cut.into_iter().collect(),
+                bases: named_bases(whole, settings.named_bases()),
+                kinds: settings.kinds.clone(),
+            };
+            let mut ranking = None;
+            if plan.bases.is_empty() && settings.space != Some(Space::Learned) {
+                self.context.begin(Step::SearchOutputBasis);
+                let found = self.rank_output(index)?;
+                plan.bases = vec![found.ranked[found.chosen].spec.clone()];
+                ranking = Some(found);
+            }
+            drafts.push(OutputDraft {
+                plan,
+                index,
+                ranking,
+            });
+        }
+        Ok(drafts)
+    }
+
+    fn rank_output(&self, i: usize) -> Result<OutputRanking> {
+        let name = &self.some.outputs[i].0;
+        let ranking = self.output_ranking(i)?;
+        let field = &self.some.outputs[i].1;
+        let domain = domain_of(self.config.output_named(name).domain.as_ref(), field)?;
+        let ranked = ranking.climb(&domain)?;
+        let chosen = smallest_good_enough(&ranked, NEGLIGIBLE_FLOOR);
+        Ok(OutputRanking { ranked, chosen })
+    }
+
+    fn output_ranking(&self, i: usize) -> Result<Ranking<'_>> {
+        let stop = StopRule {
+            functions: self.config.search.max_functions,
+            error: NEGLIGIBLE_FLOOR,
+        };
+        let (field, whole) = (&self.some.outputs[i].1, &self.context.train.outputs[i].1);
+        self.ranking(field, whole, stop)
+    }
+
+    /// Adds learned directions to an output where its prescribed basis loses too much of what the map can do.
+    pub(super) fn settle_output(
+        &self,
+        draft: &mut OutputDraft,
+        error: Option<f64>,
+    ) -> Result<Option<Choice>> {
+        let name = &draft.plan.name;
+        let settings = self.config.output_named(name);
+        let vector = self.some.outputs[draft.index].1.is_vector();
+        if let Some(space) = settings.space.filter(|_| !vector) {
+            draft.plan.bases = space.of(std::mem::take(&mut draft.plan.bases));
+        }
+        let Some(OutputRanking { ranked, chosen }) = &draft.ranking else {
+            return Ok(None);
+        };
+        let pick = &ranked[*chosen];
+        let why = why_this_basis(ranked, *chosen, "floor");
+        let told = basis_choice(Subject::OutputBasis, name, ranked, *chosen, why);
+        let shared = self.some.outputs[draft.index].1.shared_points().is_some();
+        let Some(error) = error.filter(|_| settings.space.is_none() && shared) else {
+            return Ok(Some(told));
+        };
+        let whole = &self.context.train.outputs[draft.index].1;
+        let values = whole.samples() * whole.points_of(0).len();
+        let may_lose = if values > HUGE {
+            HUGE_SHARE
+        } else {
+            FLOOR_SHARE
+        };
+        if pick.fitted <= ROUNDING.max(may_lose * error) {
+            return Ok(Some(told));
+        }
+        let share = if values > LARGE {
+            FLOOR_SHARE
+        } else {
+            LEFT_SHARE
+        };
+        let tolerance = (share * error).clamp(HybridSpec::default().tolerance, 0.5);
+        let (spec, between) = self.best_hybrid(draft, tolerance)?;
+        let kind = match &spec.prescribed {
+            Some(prescribed) => format!("{} and learned directions", name_of(prescribed)),
+            None => "learned directions".to_string(),
+        };
+        let why = format!(
+            "because {} {} lose {:.1e} at the points and the map errs by about {error:.1e}; between the points {between:.1e}",
+            pick.functions,
+            name_of(&pick.spec),
+            pick.fitted,
+        );
+        draft.plan.bases = vec![spec.into()];
+        Ok(Some(Choice {
+            chosen: kind,
+            why,
+            ..told
+        }))
+    }
+
+    /// The prescribed basis, or none, with which learned directions err least between the points, and that error.
+    fn best_hybrid(&self, draft: &OutputDraft, tolerance: f64) -> Result<(HybridSpec, f64)> {
+        let Some(OutputRanking { ranked, chosen }) = &draft.ranking else {
+            return Ok((HybridSpec::default(), f64::NAN));
+        };
+        let mut parts = vec![Some(*chosen)];
+        parts.extend(
+            finalists(ranked)
+                .into_iter()
+                .filter(|f| f != chosen)
+                .take(3)
+                .map(Some),
+        );
+        parts.push(None);
+        let ranking = self.output_ranking(draft.index)?;
+        let field = &self.some.outputs[draft.index].1;
+        let settings = self.config.output_named(&draft.plan.name);
+        let domain = domain_of(settings.domain.as_ref(), field)?;
+        let mut best: Option<(HybridSpec, f64)> = None;
+        for part in parts {
+            let spec = HybridSpec {
+                prescribed: part.map(|p| ranked[p].spec.clone()),
+                cut: part.map_or(HybridSpec::default().cut, |p| ranked[p].cut),
+                learned: Some(self.config.search.max_functions),
+                tolerance,
+            };
+            let tried = ranking.try_spec(spec.clone().into(), &domain)?;
+            let Some(tried) = tried.filter(|t| t.trusted) else {
+                continue;
+            };
+            // The first ones are preferred in a tie.
+            if best.as_ref().is_none_or(|b| tried.between < b.1 / TIE) {
+                best = Some((spec, tried.between));
+            }
+        }
+        Ok(best.unwrap_or((
+            HybridSpec {
+                tolerance,
+                ..HybridSpec::default()
+            },
+            f64::NAN,
+        )))
+    }
+}
