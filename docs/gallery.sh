@@ -17,8 +17,8 @@ draw() {
     "$c2cnet" plot "$data/$problem.npz" --sample 3 -o "$pictures/$problem.svg"
 }
 
-for problem in darcy1d darcy2d darcy-lshape elastic-plate helmholtz kdv-burgers poisson-holes \
-    stokes-inverse; do
+for problem in advected-square darcy1d darcy2d darcy-lshape elastic-plate helmholtz kdv-burgers \
+    poisson-holes stokes-inverse; do
     draw "$problem" --set n_train=8 --set n_test=2
 done
 draw poisson10d --set n_train=8 --set n_gen1=2 --set n_gen2=10

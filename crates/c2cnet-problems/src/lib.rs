@@ -1,4 +1,4 @@
-//! The data sets of the paper, generated.
+//! The data sets of the paper, and one with jumps, generated.
 //!
 //! A problem is a struct of settings that knows how to make pairs of input and output functions.
 //! Sample `k` depends on the settings, the seed and `k` only (see [`sample_stream`]): it is the
@@ -8,6 +8,7 @@
 //! a test that calls [`conformance::check`].
 #![warn(missing_docs)]
 
+pub mod advected_square;
 mod blocks;
 pub mod conformance;
 pub mod darcy1d;
@@ -34,6 +35,7 @@ mod stream;
 #[cfg(test)]
 mod testing;
 
+pub use advected_square::AdvectedSquare;
 pub use blocks::fill_blocks;
 pub use darcy_lshape::DarcyLshape;
 pub use darcy1d::Darcy1d;

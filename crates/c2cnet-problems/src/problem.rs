@@ -103,6 +103,7 @@ pub fn problems() -> Vec<AnyProblem> {
         AnyProblem::of::<crate::Helmholtz>(),
         AnyProblem::of::<crate::Poisson10d>(),
         AnyProblem::of::<crate::StokesInverse>(),
+        AnyProblem::of::<crate::AdvectedSquare>(),
     ]
 }
 

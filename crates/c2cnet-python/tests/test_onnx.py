@@ -31,6 +31,7 @@ MAPS = [
     ("linear", 1e-11),
     (c2cnet.Kernel("gaussian", nugget=1e-8, passes=1), 1e-7),
     (c2cnet.Kernel("matern-5/2", nugget=1e-8, passes=1), 1e-7),
+    (c2cnet.Kernel("inverse-multiquadric", nugget=1e-8, passes=1), 1e-7),
     *(
         (c2cnet.MLP(hidden=[16, 16], steps=50, activation=activation), tolerance)
         for activation, tolerance in [

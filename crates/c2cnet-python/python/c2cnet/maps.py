@@ -85,7 +85,7 @@ class Kernel(Map):
 
     Parameters
     ----------
-    kernel : {"matern-5/2", "gaussian"}, optional
+    kernel : {"matern-5/2", "inverse-multiquadric", "gaussian"}, optional
         Chosen on held-out samples if not given; so are the next three.
     length : float, optional
         The kernel's length; features have mean norm 1.
@@ -110,7 +110,7 @@ class Kernel(Map):
 
     def __init__(
         self,
-        kernel: Literal["matern-5/2", "gaussian"] | None = None,
+        kernel: Literal["matern-5/2", "inverse-multiquadric", "gaussian"] | None = None,
         length: float | None = None,
         nugget: float | None = None,
         exponent: float | None = None,

@@ -207,6 +207,9 @@ def _kernel(
     squares = graph.scaled(squares, 1.0 / last["length"] ** 2)
     if last["kernel"] == "gaussian":
         kernel = graph.node("Exp", graph.scaled(squares, -0.5))
+    elif last["kernel"] == "inverse-multiquadric":
+        kernel = graph.node("Add", squares, graph.constant(1.0))
+        kernel = graph.node("Reciprocal", graph.node("Sqrt", kernel))
     else:
         s = graph.node("Sqrt", graph.scaled(squares, 5.0))
         third = graph.scaled(graph.node("Mul", s, s), 1.0 / 3.0)

@@ -8,7 +8,7 @@ use crate::data::{Fields, Observations};
 use crate::decode::Targets;
 use crate::encode::{Transform, stack_components};
 use crate::fit::{Context, Inputs, MapTrainingSet, encode_samples, represent_outputs};
-use crate::map::{KernelSpec, Mirrors};
+use crate::map::{KernelFunction, KernelSpec, Mirrors};
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan};
 use crate::settings::MapConfig;
@@ -56,9 +56,13 @@ impl<'a> Judge<'a> {
             transforms: Vec::new(),
             clear_transform: false,
             first_error: f64::INFINITY,
-            // One re-weighting pass tells which input is better; the final fit tries more.
+            // One kernel and one re-weighting pass tell which input is better; the final fit tries more.
             map: MapConfig {
                 kernel: KernelSpec {
+                    kernel: map
+                        .kernel
+                        .kernel
+                        .or(Some(KernelFunction::InverseMultiquadric)),
                     passes: map.kernel.passes.min(1),
                     ..map.kernel.clone()
                 },

@@ -31,7 +31,7 @@ const FASTEST: f64 = 0.6;
 const FEWEST_SAMPLES: usize = 50;
 
 /// Networks are trained in single precision; maps in closed form that err less are out of their reach.
-const SINGLE_PRECISION: f64 = 1e-6;
+const SINGLE_PRECISION: f64 = 1e-5;
 
 /// A network must beat the map in closed form by this factor to be worth its training.
 const WORTH: f64 = 0.98;

@@ -386,10 +386,7 @@ impl CoefficientMap for KernelMap {
         };
         format!(
             "{} kernel, length {}, nugget {:.0e}, {weights}, {} re-weighting pass{}, {} centres in {} features",
-            match pass.kernel {
-                KernelFunction::Matern52 => "Matern-5/2",
-                KernelFunction::Gaussian => "Gaussian",
-            },
+            pass.kernel.name(),
             pass.length,
             pass.nugget,
             self.settings.passes.len() - 1,

@@ -12,11 +12,22 @@ pub enum KernelFunction {
     /// $(1 + s + s^2/3)e^{-s}$, $s = \sqrt5\,r/\ell$
     #[serde(rename = "matern-5/2")]
     Matern52,
+    /// $1/\sqrt{1 + r^2/\ell^2}$: smooth like a Gaussian, with a tail that reaches as far as a Matern kernel's
+    InverseMultiquadric,
     /// $e^{-r^2/(2\ell^2)}$
     Gaussian,
 }
 
 impl KernelFunction {
+    /// The name in prose.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            KernelFunction::Matern52 => "Matern-5/2",
+            KernelFunction::InverseMultiquadric => "inverse multiquadric",
+            KernelFunction::Gaussian => "Gaussian",
+        }
+    }
+
     /// $k(r)$ from $r^2/\ell^2$.
     #[inline]
     pub fn value(self, q: f64) -> f64 {
@@ -25,6 +36,7 @@ impl KernelFunction {
                 let s = (5.0 * q).sqrt();
                 (1.0 + s + s * s / 3.0) * (-s).exp()
             }
+            KernelFunction::InverseMultiquadric => 1.0 / (1.0 + q).sqrt(),
             KernelFunction::Gaussian => (-0.5 * q).exp(),
         }
     }
@@ -37,6 +49,7 @@ impl KernelFunction {
                 let s = (5.0 * q).sqrt();
                 -(5.0 / 3.0) * (1.0 + s) * (-s).exp()
             }
+            KernelFunction::InverseMultiquadric => -(1.0 + q).powf(-1.5),
             KernelFunction::Gaussian => -(-0.5 * q).exp(),
         }
     }
@@ -104,4 +117,27 @@ pub(super) fn each_column(matrix: MatMut<'_, f64>, work: impl Fn(usize, &mut [f6
             work(start + k, column.as_slice_mut());
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KernelFunction;
+
+    #[test]
+    fn slopes_agree_with_finite_differences() {
+        for kernel in [
+            KernelFunction::Matern52,
+            KernelFunction::InverseMultiquadric,
+            KernelFunction::Gaussian,
+        ] {
+            assert_eq!(kernel.value(0.0), 1.0);
+            for r in [0.01f64, 0.3, 1.0, 2.5] {
+                let k = |r: f64| kernel.value(r * r);
+                let h = 1e-5;
+                let difference = (k(r + h) - k(r - h)) / (2.0 * h);
+                let slope = kernel.slope(r * r) * r;
+                assert!((difference - slope).abs() < 1e-9, "{kernel:?} at {r}");
+            }
+        }
+    }
 }

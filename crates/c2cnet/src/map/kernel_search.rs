@@ -56,6 +56,13 @@ pub struct PassReport {
     pub error: f64,
 }
 
+/// The kernels to compare, the first of which chooses the features.
+const KERNELS: [KernelFunction; 3] = [
+    KernelFunction::InverseMultiquadric,
+    KernelFunction::Matern52,
+    KernelFunction::Gaussian,
+];
+
 /// Samples with which parameters are chosen, at most; the final fit uses all.
 const SEARCH_SAMPLES: usize = 3000;
 
@@ -105,37 +112,38 @@ pub struct KernelSearch<'a> {
 }
 
 impl KernelSearch<'_> {
-    /// Chooses settings. Features are learned on the samples that are fitted alone, so that the error is unbiased.
+    /// Chooses settings by the mean error over `splits`. Features are learned on the samples that are fitted alone,
+    /// so that the error is unbiased.
     ///
     /// # Errors
     /// If the settings are out of range, nothing factors, or the observer asks to stop.
     pub fn run(&self, splits: &[HeldOut<'_>]) -> Result<KernelChoice> {
         let spec = self.spec;
         spec.check()?;
-        let folds = |samples| -> Vec<Fold<'_>> {
-            let fold = |held_out| Fold::new(held_out, samples);
-            splits.iter().map(fold).collect()
-        };
-        let fine = folds(SEARCH_SAMPLES);
+        let fine = folds(splits, SEARCH_SAMPLES);
         let large = fine[0].samples().0 > 2 * COARSE_SAMPLES;
         let comparison = Comparison {
-            coarse: large.then(|| folds(COARSE_SAMPLES)),
+            coarse: large.then(|| folds(splits, COARSE_SAMPLES)),
             fine,
             spec,
             observer: self.observer,
         };
         let mut found = comparison.first_pass()?;
         self.reweight(&comparison, &mut found)?;
-        let chosen = found.chosen;
+        let chosen = found.best();
         // The last step of the choice is a finer one.
-        let start = found.passes[chosen].settings;
-        let finer = comparison.descend(&found.features, &comparison.fine, start.into(), HALF)?;
-        if let Some((settings, error)) = finer {
-            found.passes[chosen].settings = settings;
-            found.passes[chosen].error = error;
+        let start = Start::at(&Trial {
+            features: 0,
+            settings: found.passes[chosen].settings,
+            error: found.passes[chosen].error,
+        });
+        let features = std::slice::from_ref(&found.features[chosen]);
+        if let Some(finer) = comparison.descend(features, &comparison.fine, start, HALF)? {
+            found.passes[chosen].settings = finer.settings;
+            found.passes[chosen].error = finer.error;
         }
         Ok(KernelChoice {
-            features: found.features.swap_remove(0),
+            features: found.features.swap_remove(chosen).swap_remove(0),
             settings: KernelSettings {
                 exponent: found.passes[chosen].exponent,
                 passes: found.passes[..=chosen].iter().map(|p| p.settings).collect(),
@@ -151,7 +159,7 @@ impl KernelSearch<'_> {
 
     /// Passes that weigh coordinates by their effect on the output, as long as they help.
     fn reweight(&self, comparison: &Comparison<'_>, found: &mut Found) -> Result<()> {
-        let mut features = found.features.clone();
+        let mut features = found.features[0].clone();
         for _ in 0..self.spec.passes {
             let last = found.passes[found.passes.len() - 1].clone();
             let weighed_by = last.settings;
@@ -160,18 +168,16 @@ impl KernelSearch<'_> {
                 *features = agop::reweight(features, a, c, weighed_by, self.seed)?;
             }
             let only = std::slice::from_ref(&features);
-            let Some((_, settings, error)) = comparison.best_of(only, Some(weighed_by))? else {
+            let Some(trial) = comparison.best_of(only, Some(weighed_by))? else {
                 break;
             };
+            let error = trial.error;
             found.passes.push(PassReport {
-                settings,
+                settings: trial.settings,
                 exponent: last.exponent,
                 error,
             });
-            if error < found.passes[found.chosen].error {
-                found.chosen = found.passes.len() - 1;
-                found.features = features.clone();
-            }
+            found.features.push(features.clone());
             // A pass that does not help is rarely followed by one that does.
             if error >= last.error {
                 break;
@@ -181,12 +187,23 @@ impl KernelSearch<'_> {
     }
 }
 
-/// The passes so far, and the best of them with its features.
+fn folds<'a>(splits: &[HeldOut<'a>], samples: usize) -> Vec<Fold<'a>> {
+    splits.iter().map(|s| Fold::new(s, samples)).collect()
+}
+
+/// The passes so far, and the features of each pass and fold.
 struct Found {
     passes: Vec<PassReport>,
-    chosen: usize,
-    /// Of each fold.
-    features: Vec<Features>,
+    features: Vec<Vec<Features>>,
+}
+
+impl Found {
+    fn best(&self) -> usize {
+        let pass = |i: usize| self.passes[i].error;
+        let all = 0..self.passes.len();
+        all.min_by(|&i, &j| pass(i).total_cmp(&pass(j)))
+            .unwrap_or(0)
+    }
 }
 
 impl KernelSettings {
@@ -329,67 +346,69 @@ impl Comparison<'_> {
             folds.map(of_fold).collect()
         };
         let mut all: Vec<Vec<Features>> = exponents.iter().map(features).collect();
-        let Some((best, settings, error)) = self.best_of(&all, None)? else {
+        let Some(best) = self.best_of(&all, None)? else {
             return Err(Error::Numerical(
                 "no kernel matrix was positive definite; give a larger nugget".into(),
             ));
         };
         Ok(Found {
             passes: vec![PassReport {
-                settings,
-                exponent: exponents[best],
-                error,
+                settings: best.settings,
+                exponent: exponents[best.features],
+                error: best.error,
             }],
-            chosen: 0,
-            features: all.swap_remove(best),
+            features: vec![all.swap_remove(best.features)],
         })
     }
 
     /// The best of several features and kernels: which features, the parameters and the error.
-    ///
-    /// The coarse samples select candidates and starting parameters; the fine ones decide.
     fn best_of(
         &self,
         features: &[Vec<Features>],
         start: Option<PassSettings>,
-    ) -> Result<Option<(usize, PassSettings, f64)>> {
+    ) -> Result<Option<Trial>> {
         let kernels: &[KernelFunction] = match &self.spec.kernel {
             Some(k) => std::slice::from_ref(k),
-            None => &[KernelFunction::Matern52, KernelFunction::Gaussian],
+            None => &KERNELS,
         };
-        let of_kernel = |&kernel: &KernelFunction| Start {
+        let begin = |features: usize, &kernel: &KernelFunction| Start {
+            features,
             kernel,
             from: start.filter(|s| s.kernel == kernel),
         };
-        let mut starts: Vec<(usize, Start)> = (0..features.len())
-            .flat_map(|f| kernels.iter().map(move |k| (f, of_kernel(k))))
-            .collect();
+        // Which features are good hardly depends on the kernel: one of them tells.
+        let first = (0..features.len()).map(|f| begin(f, &kernels[0]));
+        let Some(best) = self.compare(features, first.collect())? else {
+            return Ok(None);
+        };
+        let others = kernels[1..].iter().map(|k| begin(best.features, k));
+        let other = self.compare(features, others.collect())?;
+        Ok(other.filter(|o| o.error < best.error).or(Some(best)))
+    }
+
+    /// The best of several starts: the coarse samples select them, the fine ones decide.
+    fn compare(&self, features: &[Vec<Features>], mut starts: Vec<Start>) -> Result<Option<Trial>> {
         if let Some(coarse) = &self.coarse {
-            let mut sorted: Vec<(usize, PassSettings, f64)> = Vec::new();
-            for (f, start) in starts {
-                let found = self.descend(&features[f], coarse, start, WHOLE)?;
-                sorted.extend(found.map(|(settings, error)| (f, settings, error)));
+            let mut sorted = Vec::new();
+            for start in starts {
+                sorted.extend(self.descend(features, coarse, start, WHOLE)?);
             }
-            sorted.sort_by(|a, b| a.2.total_cmp(&b.2));
-            let near = sorted.first().map_or(0.0, |best| NEAR * best.2);
-            starts = sorted
-                .into_iter()
-                .filter(|s| s.2 <= near)
-                .take(FINALISTS)
-                .map(|(f, settings, _)| (f, Start::from(settings)))
-                .collect();
+            sorted.sort_by(|a, b| a.error.total_cmp(&b.error));
+            let near = sorted.first().map_or(0.0, |best| NEAR * best.error);
+            let near = sorted.iter().filter(|s| s.error <= near);
+            starts = near.take(FINALISTS).map(Start::at).collect();
         }
-        let mut best: Option<(usize, PassSettings, f64)> = None;
-        for (f, mut start) in starts {
+        let mut best: Option<Trial> = None;
+        for mut start in starts {
             // Neighbouring exponents have similar optima: the next starts where the best one ended.
-            let neighbour = best.map(|b| b.1).filter(|s| s.kernel == start.kernel);
+            let neighbour = best.map(|b| b.settings);
+            let neighbour = neighbour.filter(|s| s.kernel == start.kernel);
             start.from = start.from.or(neighbour);
-            let found = self.descend(&features[f], &self.fine, start, WHOLE)?;
-            if let Some((settings, error)) = found
-                && best.is_none_or(|b| error < b.2)
-            {
-                best = Some((f, settings, error));
-            }
+            let found = self.descend(features, &self.fine, start, WHOLE)?;
+            best = match (best, found) {
+                (Some(best), Some(found)) if found.error >= best.error => Some(best),
+                (best, found) => found.or(best),
+            };
         }
         Ok(best)
     }
@@ -397,13 +416,13 @@ impl Comparison<'_> {
     /// Descends on the grid of length and nugget, one step at a time, until no neighbour is better.
     fn descend(
         &self,
-        features: &[Features],
+        features: &[Vec<Features>],
         folds: &[Fold<'_>],
         start: Start,
         stride: i32,
-    ) -> Result<Option<(PassSettings, f64)>> {
+    ) -> Result<Option<Trial>> {
         let spec = self.spec;
-        let mut grid = ErrorGrid::new(self, features, folds, start.kernel);
+        let mut grid = ErrorGrid::new(self, &features[start.features], folds, start.kernel);
         let mut position = start.position();
         let mut error = grid.error_at(position)?;
         // Where nothing factors, a larger nugget will.
@@ -433,27 +452,40 @@ impl Comparison<'_> {
                 }
             }
         }
-        Ok(error.is_finite().then(|| (grid.at(position), error)))
+        Ok(error.is_finite().then(|| Trial {
+            features: start.features,
+            settings: grid.at(position),
+            error,
+        }))
     }
 }
 
 /// Where a descent begins: at settings that were good before, or where minima of the kernel usually are.
 #[derive(Clone, Copy)]
 struct Start {
+    /// Which of the features.
+    features: usize,
     kernel: KernelFunction,
     from: Option<PassSettings>,
 }
 
-impl From<PassSettings> for Start {
-    fn from(settings: PassSettings) -> Self {
-        Start {
-            kernel: settings.kernel,
-            from: Some(settings),
-        }
-    }
+/// Where a descent ended.
+#[derive(Clone, Copy)]
+struct Trial {
+    features: usize,
+    settings: PassSettings,
+    error: f64,
 }
 
 impl Start {
+    fn at(trial: &Trial) -> Self {
+        Start {
+            features: trial.features,
+            kernel: trial.settings.kernel,
+            from: Some(trial.settings),
+        }
+    }
+
     fn position(&self) -> Position {
         match (self.from, self.kernel) {
             (Some(s), _) => (
@@ -462,6 +494,7 @@ impl Start {
             ),
             // The smoother kernel has its minimum at shorter lengths and larger nuggets.
             (None, KernelFunction::Matern52) => (10, -22),
+            (None, KernelFunction::InverseMultiquadric) => (4, -16),
             (None, KernelFunction::Gaussian) => (4, -16),
         }
     }

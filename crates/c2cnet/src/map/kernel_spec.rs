@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `kernel` | chosen | the kernel | `matern-5/2`, `gaussian` |
+/// | `kernel` | chosen | the kernel | `matern-5/2`, `inverse-multiquadric`, `gaussian` |
 /// | `length` | chosen | its length; features have mean norm 1 | positive |
 /// | `nugget` | chosen | added to the diagonal | positive |
 /// | `exponent` | chosen | weight of features, $p$ | 0 to 2 |

@@ -212,7 +212,11 @@ mod tests {
         let (mirrors, z) = orbits();
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(2);
         let c = Mat::from_fn(5, 24, |_, _| rng.random_range(-1.0..1.0));
-        for kernel in [KernelFunction::Gaussian, KernelFunction::Matern52] {
+        for kernel in [
+            KernelFunction::Gaussian,
+            KernelFunction::InverseMultiquadric,
+            KernelFunction::Matern52,
+        ] {
             let pass = PassSettings {
                 kernel,
                 length: 1.0,
