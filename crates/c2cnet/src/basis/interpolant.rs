@@ -48,8 +48,24 @@ type Stencil = Vec<(usize, f64)>;
 /// More dimensions would need too many neighbours for cubic polynomials.
 const MOST_CUBIC: usize = 3;
 
-/// Lines along each axis that tell cubic from linear.
+/// Lines along each axis and samples that tell cubic from linear.
 const PROBE_LINES: usize = 16;
+const PROBE_SAMPLES: usize = 32;
+
+/// The relative error between the points of a grid that interpolation of `values` there (one column per sample) is
+/// expected to have: that between every other point, which falls with the second or fourth power of the spacing.
+/// `None` off a grid.
+pub(crate) fn expected_error(points: &Points, values: MatRef<'_, f64>) -> Option<f64> {
+    let grid = Grid::new(points)?;
+    let [linear, cubic, norm] = grid.every_other_errors(values);
+    let relative = |error: f64| (error / norm).sqrt();
+    let linear = relative(linear) / 4.0;
+    let error = match grid.axes.len() <= MOST_CUBIC {
+        true => linear.min(relative(cubic) / 16.0),
+        false => linear,
+    };
+    Some(error).filter(|e| e.is_finite())
+}
 
 impl Interpolant {
     /// For `values` (one column per sample) at `points`, which `triangles` may connect to a mesh.
@@ -180,8 +196,16 @@ impl Grid {
     /// Whether cubic polynomials through every other point of some lines come closer to the points between
     /// than straight lines do.
     fn prefers_cubic(&self, values: MatRef<'_, f64>) -> bool {
-        let samples = values.ncols().min(32);
+        let [linear, cubic, _] = self.every_other_errors(values);
+        cubic < linear
+    }
+
+    /// Squared errors of linear and cubic interpolation from every other point of some lines at the points between,
+    /// and the squared norm of the values there.
+    fn every_other_errors(&self, values: MatRef<'_, f64>) -> [f64; 3] {
+        let samples = values.ncols().min(PROBE_SAMPLES);
         let mut errors = [0.0, 0.0];
+        let mut norm = 0.0;
         for (k, along) in self.axes.iter().enumerate() {
             let every_other: Vec<f64> = along.iter().copied().step_by(2).collect();
             if every_other.len() < 4 {
@@ -190,6 +214,9 @@ impl Grid {
             let weights = |cubic: bool, i: usize| line_weights(&every_other, along[i], cubic);
             for line in self.lines(k) {
                 for i in (1..along.len()).step_by(2) {
+                    norm += (0..samples)
+                        .map(|s| values[(line[i], s)].powi(2))
+                        .sum::<f64>();
                     for (cubic, error) in [false, true].into_iter().zip(&mut errors) {
                         let weights = weights(cubic, i);
                         for s in 0..samples {
@@ -203,7 +230,7 @@ impl Grid {
                 }
             }
         }
-        errors[1] < errors[0]
+        [errors[0], errors[1], norm]
     }
 
     /// Some lines along axis `k`, as rows.

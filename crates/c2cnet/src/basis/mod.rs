@@ -27,6 +27,7 @@ pub use finite_elements::{
 };
 pub use fourier::{Fourier, FourierKind, FourierSpec};
 pub use hybrid::{Hybrid, HybridSpec, PcaSpec};
+pub(crate) use interpolant::expected_error as interpolation_error;
 pub use point_values::{PointValues, PointValuesSpec};
 pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
 pub use radial::{Kernel, Radial, RadialSpec};

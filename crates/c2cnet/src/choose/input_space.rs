@@ -21,6 +21,10 @@ const NEGLIGIBLE_INPUT: f64 = 1e-3;
 /// Learned directions must lower the error by this factor to be worth having.
 const WORTH_LEARNING: f64 = 0.97;
 
+/// Spaces whose errors on the samples of the search differ by less than this factor are compared again on all: more
+/// samples make more of the input worth having.
+const CLOSE: f64 = 1.6;
+
 /// A prescribed input basis may lose this part of the operator's error before learned directions are tried.
 const LOST_SHARE: f64 = 0.03;
 
@@ -46,7 +50,9 @@ impl Search<'_> {
                 encoder: settings.encoder.unwrap_or_default(),
                 kinds: settings.kinds.clone(),
             };
-            if plan.bases.is_empty() && space != Space::Learned {
+            if space == Space::Learned && !whole.is_vector() {
+                plan = in_space(space, &plan);
+            } else if plan.bases.is_empty() {
                 let field = &self.some.inputs[i].1;
                 match self.rank_input(field, whole, settings.domain.as_ref()) {
                     Ok(ranked) => {
@@ -64,6 +70,7 @@ impl Search<'_> {
             drafts.push(InputDraft {
                 plan,
                 transform_open: settings.transform.given().is_none() && settings.kinds.is_empty(),
+                rival: None,
             });
         }
         Ok((drafts, open))
@@ -190,17 +197,15 @@ impl Search<'_> {
             bases: vec![strongest],
             ..drafts[i].plan.clone()
         };
-        let mut best = (error * WORTH_LEARNING, None);
+        let mut trials: Vec<(f64, InputPlan)> = Vec::new();
         let mut candidates = vec![Candidate {
             name: "prescribed".into(),
             error,
         }];
-        for (space, words) in [
-            (Space::Hybrid, "prescribed functions and learned directions"),
-            (Space::Learned, "learned directions"),
-        ] {
-            self.context.begin(Step::TryInputBasis(words.into()));
+        for space in [Space::Hybrid, Space::Learned] {
             let trial = in_space(space, &prescribed);
+            let words = in_words(&trial);
+            self.context.begin(Step::TryInputBasis(words.into()));
             let Some(found) = judge.error_with(drafts, i, &trial)? else {
                 continue;
             };
@@ -208,13 +213,25 @@ impl Search<'_> {
                 name: words.into(),
                 error: found,
             });
-            if found < best.0 {
-                best = (found * WORTH_LEARNING, Some((trial, words, found)));
+            // The first is preferred in a tie.
+            if trials
+                .first()
+                .is_none_or(|best| found < WORTH_LEARNING * best.0)
+            {
+                trials.insert(0, (found, trial));
             }
         }
-        let Some((trial, words, found)) = best.1 else {
+        let Some((found, trial)) = trials.into_iter().next() else {
             return Ok(None);
         };
+        let more_samples = self.context.train.samples() > self.some.samples();
+        let close = more_samples && found.max(error) < CLOSE * found.min(error);
+        let words = in_words(&trial);
+        if found >= WORTH_LEARNING * error {
+            drafts[i].rival = close.then_some(trial);
+            return Ok(None);
+        }
+        drafts[i].rival = close.then_some(prescribed);
         drafts[i].plan = InputPlan {
             transform: drafts[i].plan.transform,
             ..trial
@@ -296,6 +313,15 @@ impl Search<'_> {
             format!("SVD cut at {cut:.0e} of the largest"),
             format!("by validation error {found:.2e} against {error:.2e} with ridge"),
         )))
+    }
+}
+
+/// What kind of space an input has.
+pub(super) fn in_words(plan: &InputPlan) -> &'static str {
+    match plan.is_learned() {
+        true if plan.bases == Space::Learned.of(Vec::new()) => "learned directions",
+        true => "prescribed functions and learned directions",
+        false => "prescribed functions",
     }
 }
 

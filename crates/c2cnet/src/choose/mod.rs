@@ -22,7 +22,7 @@ use crate::fit::{
 };
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan, Plan};
-use crate::report::Candidate;
+use crate::report::{Candidate, Choice, Subject};
 use crate::settings::FitConfig;
 use crate::{Error, Result};
 use maps::ClosedForm;
@@ -34,6 +34,8 @@ struct InputDraft {
     /// With no transform where that is open.
     plan: InputPlan,
     transform_open: bool,
+    /// Another space that came close on the samples of the search; all samples decide.
+    rival: Option<InputPlan>,
 }
 
 /// Settles what `config` leaves open.
@@ -70,7 +72,8 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
 
     let clock = Instant::now();
     let before = prepared.seconds.encoding;
-    let (inputs, mut encoded, closed) = choose_transform(&folds, config, &drafts, &mut prepared)?;
+    let chosen = choose_transform(&folds, config, &drafts, &mut prepared)?;
+    let (inputs, mut encoded, closed) = try_rivals(&folds, config, &drafts, chosen, &mut prepared)?;
     let question = network::Question {
         folds: &folds,
         inputs_plan: &inputs,
@@ -140,10 +143,10 @@ fn choose_transform(
     config: &FitConfig,
     drafts: &[InputDraft],
     prepared: &mut Prepared,
-) -> Result<(Vec<InputPlan>, Vec<Inputs>, ClosedForm)> {
+) -> Result<EncodedInputs> {
     let context = folds.contexts[0];
     let raw = config.map.takes_raw_coefficients();
-    let mut best: Option<(Vec<InputPlan>, Vec<Inputs>, ClosedForm)> = None;
+    let mut best: Option<EncodedInputs> = None;
     let mut refused = None;
     for transforms in transform_candidates(&context.train.inputs, drafts, raw) {
         context.check_cancelled()?;
@@ -178,6 +181,60 @@ fn choose_transform(
         refused.unwrap_or_else(|| Error::Data("the data has no input to encode".into()))
     })
 }
+
+/// Inputs in the spaces that came close to the chosen ones on the samples of the search, if they err less on all.
+fn try_rivals(
+    folds: &Folds<'_>,
+    config: &FitConfig,
+    drafts: &[InputDraft],
+    chosen: EncodedInputs,
+    prepared: &mut Prepared,
+) -> Result<EncodedInputs> {
+    if drafts.iter().all(|draft| draft.rival.is_none()) {
+        return Ok(chosen);
+    }
+    let (plans, _, closed) = &chosen;
+    let rivals: Vec<InputPlan> = drafts
+        .iter()
+        .zip(plans)
+        .map(|(draft, plan)| InputPlan {
+            transform: plan.transform,
+            ..draft.rival.as_ref().unwrap_or(plan).clone()
+        })
+        .collect();
+    let context = folds.contexts[0];
+    context.begin(Step::TryInputBasis("another space".into()));
+    let encoded = folds.encode(&rivals, config.map.takes_raw_coefficients())?;
+    let other = maps::compare(&folds.closed_form(&encoded), &config.map)?;
+    let wins = other.error < closed.error;
+    for (draft, rival) in drafts.iter().zip(&rivals) {
+        if draft.rival.is_some() {
+            let plan = if wins { rival } else { &draft.plan };
+            prepared.choices.push(Choice {
+                subject: Subject::InputSpace,
+                field: draft.plan.name.clone(),
+                candidates: Vec::new(),
+                chosen: input_space::in_words(plan).into(),
+                why: format!(
+                    "with all samples {:.2e} against {:.2e} of {}",
+                    other.error.min(closed.error),
+                    other.error.max(closed.error),
+                    input_space::in_words(if wins { &draft.plan } else { rival }),
+                ),
+            });
+        }
+    }
+    if wins {
+        prepared.candidates = other.candidates.clone();
+    }
+    Ok(match wins {
+        true => (rivals, encoded, other),
+        false => chosen,
+    })
+}
+
+/// Plans of inputs, the inputs of the folds encoded so, and the better map of them.
+type EncodedInputs = (Vec<InputPlan>, Vec<Inputs>, ClosedForm);
 
 fn with_transforms(drafts: &[InputDraft], transforms: &[Transform]) -> Vec<InputPlan> {
     let pairs = drafts.iter().zip(transforms);

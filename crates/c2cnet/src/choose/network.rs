@@ -163,11 +163,13 @@ impl<'a> Question<'a> {
             // The way down flattens in the end: what is not expected to win will not.
             let expected = expected_error(shorter, error, part);
             if expected > closed.error {
+                let same = closed.as_candidate();
                 let mut decision = self.closed_form(closed)?;
-                decision.candidates.push(Candidate {
+                let network = Candidate {
                     name: format!("network, expected from 1/{part} of its training"),
                     error: expected,
-                });
+                };
+                decision.candidates.extend([same, network]);
                 return Ok(decision);
             }
             probe = Some(map);
@@ -178,6 +180,7 @@ impl<'a> Question<'a> {
             shorter = error;
         }
         let (error, mut decision) = self.train(spec, seconds)?;
+        decision.candidates.insert(0, closed.as_candidate());
         if error < WORTH * closed.error {
             if let (Some(report), Some(probe)) = (&mut decision.judged.validation, &probe)
                 && decision.map.is_judged_network()
@@ -290,6 +293,14 @@ impl ClosedMap {
         };
         let error = held_out_error(map.as_ref(), set, &context.split);
         Ok(ClosedMap { closed, map, error })
+    }
+
+    /// As a network is compared with it.
+    fn as_candidate(&self) -> Candidate {
+        Candidate {
+            name: format!("{} with the samples of the network", self.map.kind()),
+            error: self.error,
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use super::bases::{Search, TIE, basis_choice, named_bases, search_samples};
 use super::ranking::{
     Ranked, Ranking, StopRule, domain_of, finalists, name_of, smallest_good_enough, why_this_basis,
 };
-use crate::basis::HybridSpec;
+use crate::basis::{HybridSpec, interpolation_error};
+use crate::data::Observations;
 use crate::fit::Context;
 use crate::observe::Step;
 use crate::plan::OutputPlan;
@@ -17,6 +18,10 @@ const NEGLIGIBLE_FLOOR: f64 = 3e-5;
 
 /// A prescribed output basis may lose this part of what the operator is expected to err by.
 const FLOOR_SHARE: f64 = 0.05;
+
+/// Interpolation on the data's grid that loses this much less between the points than prescribed functions do is
+/// preferred to them.
+const CLEARLY: f64 = 0.5;
 
 /// Floors below this are rounding.
 const ROUNDING: f64 = 1e-12;
@@ -122,7 +127,10 @@ impl Search<'_> {
         let name = &draft.plan.name;
         let settings = self.config.output_named(name);
         let vector = self.some.outputs[draft.index].1.is_vector();
-        if let Some(space) = settings.space.filter(|_| !vector) {
+        if settings.space == Some(Space::Hybrid) && draft.ranking.is_some() {
+            let (spec, _) = self.best_hybrid(draft, HybridSpec::default().tolerance)?;
+            draft.plan.bases = vec![spec.into()];
+        } else if let Some(space) = settings.space.filter(|_| !vector) {
             draft.plan.bases = space.of(std::mem::take(&mut draft.plan.bases));
         }
         let Some(OutputRanking { ranked, chosen }) = &draft.ranking else {
@@ -142,7 +150,12 @@ impl Search<'_> {
         } else {
             FLOOR_SHARE
         };
-        if pick.fitted <= ROUNDING.max(may_lose * error) {
+        let may_lose = ROUNDING.max(may_lose * error);
+        let interpolated = self.interpolation_error(draft.index);
+        let loses_between = values <= HUGE
+            && pick.between > may_lose
+            && interpolated.is_some_and(|i| i < CLEARLY * pick.between);
+        if pick.fitted <= may_lose && !loses_between {
             return Ok(Some(told));
         }
         let share = if values > LARGE {
@@ -157,10 +170,11 @@ impl Search<'_> {
             None => "learned directions".to_string(),
         };
         let why = format!(
-            "because {} {} lose {:.1e} at the points and the map errs by about {error:.1e}; between the points {between:.1e}",
+            "because {} {} lose {:.1e} at the points and {:.1e} between, and the map errs by about {error:.1e}; these lose {between:.1e} between the points",
             pick.functions,
             name_of(&pick.spec),
             pick.fitted,
+            pick.between,
         );
         draft.plan.bases = vec![spec.into()];
         Ok(Some(Choice {
@@ -168,6 +182,22 @@ impl Search<'_> {
             why,
             ..told
         }))
+    }
+
+    /// What interpolation between the points of output `i` is expected to lose, on a grid.
+    fn interpolation_error(&self, i: usize) -> Option<f64> {
+        let Observations::Shared { points, values } =
+            self.context.train.outputs[i].1.observations()
+        else {
+            return None;
+        };
+        let errors = values
+            .iter()
+            .map(|v| interpolation_error(points, v.as_ref()));
+        errors
+            .collect::<Option<Vec<f64>>>()?
+            .into_iter()
+            .reduce(f64::max)
     }
 
     /// The prescribed basis, or none, with which learned directions err least between the points, and that error.
@@ -189,6 +219,7 @@ impl Search<'_> {
         let settings = self.config.output_named(&draft.plan.name);
         let domain = domain_of(settings.domain.as_ref(), field)?;
         let mut best: Option<(HybridSpec, f64)> = None;
+        let interpolated = self.interpolation_error(draft.index);
         for part in parts {
             let spec = HybridSpec {
                 prescribed: part.map(|p| ranked[p].spec.clone()),
@@ -200,9 +231,14 @@ impl Search<'_> {
             let Some(tried) = tried.filter(|t| t.trusted) else {
                 continue;
             };
+            // Interpolation suffers from withheld points more than functions that are given everywhere.
+            let between = match part {
+                Some(_) => tried.between,
+                None => interpolated.unwrap_or(tried.between),
+            };
             // The first ones are preferred in a tie.
-            if best.as_ref().is_none_or(|b| tried.between < b.1 / TIE) {
-                best = Some((spec, tried.between));
+            if best.as_ref().is_none_or(|b| between < b.1 / TIE) {
+                best = Some((spec, between));
             }
         }
         Ok(best.unwrap_or((
