@@ -5,7 +5,7 @@
 use c2cnet::Result;
 use c2cnet::basis::{self, Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use c2cnet::data::{Bounds, Dataset, Field, Points};
-use c2cnet::{C2CNet, FitConfig, Silent, fit};
+use c2cnet::{C2CNet, FitConfig, Silent, diagnose, fit};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +124,15 @@ pub fn main() -> Result<()> {
     let at = Points::linspace(0.0, 1.0, 37);
     let [a, b] = [&model, &loaded].map(|m| m.predict(&data.inputs, &at));
     assert!(a? == b?);
+
+    // So does `diagnose`, and recommends it.
+    let floors = diagnose::floors(&model, &data, &FitConfig::default(), &Silent)?;
+    let recommended = &floors[0].all[floors[0].recommended];
+    assert!(
+        recommended.family.contains("decays"),
+        "{}",
+        recommended.family
+    );
 
     // Settings name it as any other.
     let settings = serde_json::json!({"output": {"basis": {"family": "decays", "functions": 8, "rate": 30.0}}});

@@ -117,6 +117,35 @@ fn nothing_is_learned_from_what_judges() {
     assert!(withheld > 0.8, "{withheld}");
 }
 
+/// Where samples are few, all of them judge in turn, by `fit` and by a plan alike.
+#[test]
+fn few_samples_judge_in_turn() {
+    let data = square_waves(90);
+    let config: FitConfig = serde_json::from_value(json!({"map": {"budget": 0}})).unwrap();
+    let train = data.train_indices().len();
+    let (_, report) = fit(&data, &config, &Silent).unwrap();
+    assert_eq!(report.validation.n_samples, train);
+    assert_eq!(report.validation.relative.len(), train);
+    let (planned, _) = plan(&data, &config, &Silent).unwrap();
+    let (_, again) = fit_plan(&data, &planned, &Silent).unwrap();
+    let [a, b] = [&report, &again].map(|r| r.validation.rl2e);
+    assert!((a - b).abs() <= 1e-9 * a.max(1e-12), "{a} {b}");
+}
+
+/// Any space of the input goes with any of the output.
+#[test]
+fn spaces_combine() {
+    let data = square_waves(60);
+    let spaces = ["prescribed", "hybrid", "learned"];
+    for input in spaces {
+        for output in spaces {
+            let settings = json!({"input": {"space": input}, "output": {"space": output}, "map": {"kind": "linear"}});
+            let error = error_with(&data, settings);
+            assert!(error < 1.0, "{input}, {output}: {error}");
+        }
+    }
+}
+
 #[test]
 fn settings_that_contradict_are_refused() {
     let settings =
