@@ -16,6 +16,9 @@ mod program;
 #[cfg(test)]
 mod interpreter;
 
+#[cfg(test)]
+pub(crate) use interpreter::Interpreter;
+
 pub use cuda::Real;
 pub use device::{Device, DeviceReport, devices};
 pub(crate) use job::{

@@ -36,9 +36,18 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
         state: &State<T>,
         device: Device,
     ) -> Result<Option<Self>> {
-        let Some(gpu) = compute::open(device)? else {
-            return Ok(None);
-        };
+        match compute::open(device)? {
+            Some(gpu) => OnDevice::with(setting, state, |job| gpu.trainer(job)).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// By what `trainer` makes of the job.
+    pub(super) fn with(
+        setting: Setting<'a, T>,
+        state: &State<T>,
+        trainer: impl FnOnce(&Job<'_, T>) -> Result<Box<dyn Trainer<T>>>,
+    ) -> Result<Self> {
         let order = setting.order();
         let prepare = |samples: &'a Samples<T>, largest: usize| {
             let folded = samples.folds(setting.network, largest);
@@ -67,7 +76,7 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
                 .collect(),
             averaged: state.average.is_some(),
         };
-        let mut trainer = gpu.trainer(&job)?;
+        let mut trainer = trainer(&job)?;
         let weights = Weights {
             parameters: state.parameters.clone(),
             first: state.first.clone(),
@@ -75,12 +84,12 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
             average: state.average.clone(),
         };
         trainer.load(&weights, state.cursor.step)?;
-        Ok(Some(OnDevice {
+        Ok(OnDevice {
             setting,
             trainer,
             order,
             pace: 16,
-        }))
+        })
     }
 
     /// Takes `steps` steps, in as many parts as there are passes.

@@ -90,7 +90,7 @@ impl<T> Setting<'_, T> {
 }
 
 /// Steps on the processor, one at a time.
-struct OnCpu<'a, T> {
+pub(super) struct OnCpu<'a, T> {
     setting: Setting<'a, T>,
     engine: Engine<'a, T>,
     judge: Option<Engine<'a, T>>,
@@ -98,7 +98,7 @@ struct OnCpu<'a, T> {
 }
 
 impl<'a, T: Scalar> OnCpu<'a, T> {
-    fn new(setting: Setting<'a, T>) -> Result<Self> {
+    pub(super) fn new(setting: Setting<'a, T>) -> Result<Self> {
         let engine = |samples: &'a Samples<T>, largest: usize| {
             let (network, loss) = (setting.network, &setting.stage.loss);
             Engine::new(network, samples, loss, largest, setting.plan.shards)
