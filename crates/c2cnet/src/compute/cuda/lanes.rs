@@ -1,5 +1,6 @@
 //! Streams of one training, each with a cuBLAS handle and a workspace of its own: handles that shared one would
-//! give other bits from run to run.
+//! give other bits from run to run. Streams and handles go from one training to the next, since to end a handle
+//! waits for the whole GPU, which other trainings beside may not survive.
 
 use super::{Gpu, Real};
 use crate::Result;
@@ -7,7 +8,8 @@ use crate::compute::program::LANES;
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::sys::{self, cublasOperation_t};
 use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DevicePtr};
-use std::sync::Arc;
+use std::ops::Deref;
+use std::sync::{Arc, PoisonError};
 
 /// What NVIDIA advises for Hopper; older GPUs need less.
 const WORKSPACE: usize = 32 << 20;
@@ -16,6 +18,39 @@ pub(super) struct Lane {
     pub(super) stream: Arc<CudaStream>,
     blas: CudaBlas,
     _workspace: CudaSlice<u8>,
+}
+
+/// The lanes of a training; the next one gets them afterwards.
+pub(super) struct Lanes {
+    gpu: Arc<Gpu>,
+    all: Vec<Lane>,
+}
+
+impl Lanes {
+    pub(super) fn of(gpu: &Arc<Gpu>) -> Result<Self> {
+        let idle = gpu.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let all = match idle {
+            Some(lanes) => lanes,
+            None => (0..LANES).map(|_| Lane::new(gpu)).collect::<Result<_>>()?,
+        };
+        let gpu = gpu.clone();
+        Ok(Lanes { gpu, all })
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        let mut idle = self.gpu.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(std::mem::take(&mut self.all));
+    }
+}
+
+impl Deref for Lanes {
+    type Target = [Lane];
+
+    fn deref(&self) -> &[Lane] {
+        &self.all
+    }
 }
 
 impl Lane {
@@ -45,11 +80,6 @@ impl Lane {
             blas,
             _workspace: workspace,
         })
-    }
-
-    /// All of them.
-    pub(super) fn all(gpu: &Gpu) -> Result<Vec<Self>> {
-        (0..LANES).map(|_| Lane::new(gpu)).collect()
     }
 
     /// This lane goes on after what `other` was given so far. The event must outlive the recording of a graph.

@@ -100,6 +100,10 @@ pub(super) struct Gpu {
     name: String,
     /// The kernels in each precision, compiled when they are first needed.
     modules: Mutex<HashMap<&'static str, Arc<CudaModule>>>,
+    /// Lanes of trainings that have ended.
+    idle: Mutex<Vec<Vec<lanes::Lane>>>,
+    /// Held while a training is prepared: what one loads and allocates would end the recording of another.
+    preparing: Mutex<()>,
 }
 
 impl Gpu {
@@ -150,6 +154,8 @@ impl Gpu {
             context,
             name,
             modules: Mutex::default(),
+            idle: Mutex::default(),
+            preparing: Mutex::default(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! A stage of training on a GPU: the program of a step recorded as one CUDA graph, and replayed.
 
 use super::arguments::{Batches, UpdateInput};
-use super::lanes::Lane;
+use super::lanes::{Lane, Lanes};
 use super::room::{Heap, Room, address};
 use super::{Gpu, Real};
 use crate::compute::job::{Constants, Curve, Job, StepResult, Trainer, Weights};
@@ -10,7 +10,7 @@ use crate::{Error, Result};
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, CudaSlice, LaunchConfig, PushKernelArg};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// Steps that may be under way before their losses are read.
 const LOG: usize = 1024;
@@ -26,7 +26,6 @@ const FAILED: usize = 2;
 pub(crate) struct CudaTrainer<T> {
     gpu: Arc<Gpu>,
     graph: Option<CudaGraph>,
-    lanes: Vec<Lane>,
     kernels: Kernels,
     layout: Layout,
     curve: i32,
@@ -47,6 +46,8 @@ pub(crate) struct CudaTrainer<T> {
     /// The step that is taken next, and how many were taken since results were read.
     next: usize,
     pending: usize,
+    /// Last, so that everything on these streams is gone when they go to another training.
+    lanes: Lanes,
 }
 
 struct Kernels {
@@ -78,8 +79,9 @@ impl Kernels {
 impl<T: Real> CudaTrainer<T> {
     pub(crate) fn new(gpu: &Arc<Gpu>, job: &Job<'_, T>) -> Result<Self> {
         gpu.context.bind_to_thread().map_err(|e| gpu.fault(e))?;
+        let _alone = gpu.preparing.lock().unwrap_or_else(PoisonError::into_inner);
         let kernels = Kernels::load::<T>(gpu)?;
-        let lanes = Lane::all(gpu)?;
+        let lanes = Lanes::of(gpu)?;
         let heap = Heap {
             gpu,
             stream: &lanes[0].stream,
@@ -137,12 +139,17 @@ impl<T: Real> CudaTrainer<T> {
         Ok(trainer)
     }
 
-    /// Runs the program once without its updates, so that every kernel is loaded, and records it.
+    /// Runs the programs once without updates, so that every kernel is loaded, and records that of a step.
     fn record(&mut self) -> Result<()> {
         let room = &self.training;
         let mut events = Vec::new();
         for (lane, op) in &room.program.ops {
             if !matches!(op, Op::Total { .. } | Op::Update) {
+                events.extend(self.issue(room, *lane, op)?);
+            }
+        }
+        if let Some(room) = &self.validation {
+            for (lane, op) in &room.program.ops {
                 events.extend(self.issue(room, *lane, op)?);
             }
         }
@@ -171,7 +178,7 @@ impl<T: Real> CudaTrainer<T> {
     }
 
     fn synchronize(&self) -> Result<()> {
-        for lane in &self.lanes {
+        for lane in self.lanes.iter() {
             lane.stream.synchronize().map_err(|e| self.gpu.fault(e))?;
         }
         Ok(())
