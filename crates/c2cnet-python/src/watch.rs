@@ -2,8 +2,8 @@
 
 use crate::errors::{C2CError, exception};
 use crate::pool;
-use c2cnet::{Device, Observer};
 use c2cnet::observe::Event as FitEvent;
+use c2cnet::{Device, Observer};
 use c2cnet_problems::Watcher;
 use pyo3::prelude::*;
 use serde_json::{Value, json};

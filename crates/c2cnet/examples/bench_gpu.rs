@@ -10,7 +10,8 @@ use c2cnet::{Device, Result};
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::time::Instant;
 
 /// Steps between two looks at the clock, and how many looks.
@@ -84,7 +85,9 @@ impl Problem {
 
     /// Milliseconds a step of each of `many` trainings at once: the median over looks at the clock.
     fn step(&self, device: Device, precision: Precision, many: usize) -> Result<f64> {
-        let watches: Vec<Stopwatch> = (0..many).map(|_| Stopwatch::new(device)).collect();
+        let together = Barrier::new(many);
+        let watch = || Stopwatch::new(device, &together);
+        let watches: Vec<Stopwatch<'_>> = (0..many).map(|_| watch()).collect();
         std::thread::scope(|scope| {
             let trainings: Vec<_> = watches
                 .iter()
@@ -93,12 +96,12 @@ impl Problem {
             let ended = trainings.into_iter().map(|t| t.join().expect("no panic"));
             ended.collect::<Result<Vec<()>>>()
         })?;
-        let mut all: Vec<f64> = watches.iter().flat_map(Stopwatch::milliseconds).collect();
+        let mut all: Vec<f64> = watches.iter().flat_map(|w| w.milliseconds()).collect();
         all.sort_by(f64::total_cmp);
         Ok(all[all.len() / 2])
     }
 
-    fn train(&self, precision: Precision, watch: &Stopwatch) -> Result<()> {
+    fn train(&self, precision: Precision, watch: &Stopwatch<'_>) -> Result<()> {
         let data = TrainingData {
             coefficients: self.inputs.as_ref(),
             targets: &self.targets,
@@ -121,15 +124,20 @@ impl Problem {
 }
 
 /// Looks at the clock whenever something is recorded, which waits for the GPU.
-struct Stopwatch {
+struct Stopwatch<'a> {
     device: Device,
+    /// Where trainings that are prepared wait for each other.
+    together: &'a Barrier,
+    begun: AtomicBool,
     moments: Mutex<Vec<Instant>>,
 }
 
-impl Stopwatch {
-    fn new(device: Device) -> Self {
+impl<'a> Stopwatch<'a> {
+    fn new(device: Device, together: &'a Barrier) -> Self {
         Stopwatch {
             device,
+            together,
+            begun: AtomicBool::new(false),
             moments: Mutex::default(),
         }
     }
@@ -144,10 +152,20 @@ impl Stopwatch {
     }
 }
 
-impl Observer for Stopwatch {
+impl Observer for Stopwatch<'_> {
+    fn cancelled(&self) -> bool {
+        if !self.begun.swap(true, Ordering::Relaxed) {
+            self.together.wait();
+        }
+        false
+    }
+
     fn event(&self, event: &Event<'_>) {
         if matches!(event, Event::Training(progress) if progress.recorded) {
-            self.moments.lock().expect("one thread").push(Instant::now());
+            self.moments
+                .lock()
+                .expect("one thread")
+                .push(Instant::now());
         }
     }
 

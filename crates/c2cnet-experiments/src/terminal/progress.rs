@@ -1,8 +1,8 @@
 //! What is going on, for someone who waits at a terminal.
 
 use super::interrupt;
-use c2cnet::{Device, Observer};
 use c2cnet::observe::{self, Event};
+use c2cnet::{Device, Observer};
 use c2cnet_problems::Watcher;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;

@@ -457,7 +457,10 @@ fn check_order(program: &Program) {
                 // Layers lie side by side in these; elsewhere an offset begins a block of samples.
                 let apart = buffer.shared() && o != offset;
                 if b == buffer && !apart && (w || writes) {
-                    assert!(clocks[*lane][l] >= time, "{op:?} does not wait for lane {l}");
+                    assert!(
+                        clocks[*lane][l] >= time,
+                        "{op:?} does not wait for lane {l}"
+                    );
                 }
             }
             uses.push((buffer, offset, writes, *lane, clocks[*lane][*lane]));

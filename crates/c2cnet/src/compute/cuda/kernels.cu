@@ -197,8 +197,35 @@ __device__ double band_errors(const LossInput& in, u64 k, const real* e, real* r
     return block_sum(squares);
 }
 
+// What the loss of a sample comes to: by one thread, for divisions in double are slow.
+struct Verdict {
+    double loss, relative;
+    // Factors of the error, and of residuals in the band.
+    real all, extra;
+};
+
+__device__ Verdict judge(const LossInput& in, u64 k, double off, double in_band, u64 size) {
+    double s = in.scale, weight = 1.0 / (double)size;
+    double squared = s * s * off + in.outside_squared[k], root = sqrt(squared);
+    double norm = in.norms[k], by_norm = 1.0 / (norm + in.epsilon), count = in.counts[k];
+    double loss = in.relative * root * by_norm + in.mean_square * squared / count;
+    // Half the derivative of the loss by the squared error.
+    double slope = in.mean_square / count, extra = 0.0;
+    if (in.relative > 0.0 && root > 0.0) slope += 0.5 * in.relative * by_norm / root;
+    if (in.band_starts) {
+        double points = (double)(in.band_starts[k + 1] - in.band_starts[k]);
+        double total = in.inside * points + in.outside * (count - points);
+        extra = in.band * (in.inside - in.outside) / total;
+        loss += in.band * in.outside * squared / total + extra * in_band;
+        slope += in.band * in.outside / total;
+    }
+    double relative = norm > 0.0 ? root / norm : root;
+    return {loss, relative, real(2.0 * s * s * weight * slope), real(2.0 * s * weight * extra)};
+}
+
 // A block a sample.
 extern "C" __global__ void loss(LossInput in) {
+    __shared__ Verdict verdict;
     u32 j = blockIdx.x;
     u64 at, size;
     batch_of(in.batches, in.control, &at, &size);
@@ -217,44 +244,41 @@ extern "C" __global__ void loss(LossInput in) {
 
     const real* t = in.targets + k * in.target_ld;
     double off = 0.0;
-    for (u32 i = threadIdx.x; i < in.ld; i += blockDim.x) {
-        real e = i < rows ? c[i] - t[i] : real(0);
-        c[i] = e;
-        off += (double)e * (double)e;
+    for (u32 i = 4 * threadIdx.x; i < in.ld; i += 4 * blockDim.x) {
+        Four e = *(const Four*)(c + i), u = *(const Four*)(t + i);
+        #pragma unroll
+        for (int q = 0; q < 4; q++) {
+            e.v[q] = i + q < rows ? e.v[q] - u.v[q] : real(0);
+            off += (double)e.v[q] * (double)e.v[q];
+        }
+        *(Four*)(c + i) = e;
     }
     off = block_sum(off);
-
-    double s = in.scale, weight = 1.0 / (double)size;
-    double squared = s * s * off + in.outside_squared[k], root = sqrt(squared);
-    double norm = in.norms[k], by_norm = 1.0 / (norm + in.epsilon), count = in.counts[k];
-    double loss = in.relative * root * by_norm + in.mean_square * squared / count;
-    // Half the derivative of the loss by the squared error.
-    double slope = in.mean_square / count;
-    if (in.relative > 0.0 && root > 0.0) slope += 0.5 * in.relative * by_norm / root;
+    real* residuals = in.residuals + (u64)j * in.band_longest;
+    double in_band = in.band_starts ? band_errors(in, k, c, residuals) : 0.0;
+    if (threadIdx.x == 0) {
+        verdict = judge(in, k, off, in_band, size);
+        in.losses[place] = verdict.loss;
+        in.relatives[place] = verdict.relative;
+    }
+    __syncthreads();
     if (in.band_starts) {
-        real* residuals = in.residuals + (u64)j * in.band_longest;
-        double in_band = band_errors(in, k, c, residuals);
         u64 start = in.band_starts[k], points = in.band_starts[k + 1] - start;
-        double total = in.inside * (double)points + in.outside * (count - (double)points);
-        double extra = in.band * (in.inside - in.outside) / total;
-        loss += in.band * in.outside * squared / total + extra * in_band;
-        slope += in.band * in.outside / total;
-        real all = real(2.0 * s * s * weight * slope), factor = real(2.0 * s * weight * extra);
         for (u32 i = threadIdx.x; i < rows; i += blockDim.x) {
-            real sum = c[i] * all;
+            real sum = c[i] * verdict.all;
             for (u64 p = 0; p < points; p++)
-                sum += in.modes[(u64)in.band_points[start + p] * in.modes_ld + i] * (factor * residuals[p]);
+                sum += in.modes[(u64)in.band_points[start + p] * in.modes_ld + i] * (verdict.extra * residuals[p]);
             c[i] = sum;
         }
     } else {
-        real all = real(2.0 * s * s * weight * slope);
-        for (u32 i = threadIdx.x; i < rows; i += blockDim.x) c[i] *= all;
+        for (u32 i = 4 * threadIdx.x; i < in.ld; i += 4 * blockDim.x) {
+            Four e = *(const Four*)(c + i);
+            #pragma unroll
+            for (int q = 0; q < 4; q++) e.v[q] *= verdict.all;
+            *(Four*)(c + i) = e;
+        }
     }
     if (b) back(in, k, rows, c, b);
-    if (threadIdx.x == 0) {
-        in.losses[place] = loss;
-        in.relatives[place] = norm > 0.0 ? root / norm : root;
-    }
 }
 
 // One block. With `count` the means are those of the step NEXT, which becomes NOW.

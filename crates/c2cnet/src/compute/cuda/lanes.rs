@@ -28,7 +28,11 @@ pub(super) struct Lanes {
 
 impl Lanes {
     pub(super) fn of(gpu: &Arc<Gpu>) -> Result<Self> {
-        let idle = gpu.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = gpu
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         let all = match idle {
             Some(lanes) => lanes,
             None => (0..LANES).map(|_| Lane::new(gpu)).collect::<Result<_>>()?,
@@ -67,11 +71,8 @@ impl Lane {
                 .result()
                 // Full f32: no TF32, whatever the default becomes.
                 .and_then(|()| {
-                    sys::cublasSetMathMode(
-                        *blas.handle(),
-                        sys::cublasMath_t::CUBLAS_DEFAULT_MATH,
-                    )
-                    .result()
+                    sys::cublasSetMathMode(*blas.handle(), sys::cublasMath_t::CUBLAS_DEFAULT_MATH)
+                        .result()
                 })
         };
         set.map_err(|e| gpu.product_failed(e))?;

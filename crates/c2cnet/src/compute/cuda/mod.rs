@@ -175,13 +175,17 @@ impl Gpu {
         if let Some(module) = modules.get(T::NAME) {
             return Ok(module.clone());
         }
-        let (major, minor) = self.context.compute_capability().map_err(|e| self.fault(e))?;
+        let (major, minor) = self
+            .context
+            .compute_capability()
+            .map_err(|e| self.fault(e))?;
         let options = CompileOptions {
             options: vec![format!("--gpu-architecture=compute_{major}{minor}")],
             name: Some("kernels.cu".into()),
             ..CompileOptions::default()
         };
-        let ptx = compile_ptx_with_opts(source::<T>(), options).map_err(|e| self.not_compiled(e))?;
+        let ptx =
+            compile_ptx_with_opts(source::<T>(), options).map_err(|e| self.not_compiled(e))?;
         let module = self.context.load_module(ptx).map_err(|e| self.fault(e))?;
         modules.insert(T::NAME, module.clone());
         Ok(module)
@@ -235,7 +239,9 @@ fn gibibytes(bytes: u64) -> String {
 /// The driver's own words, where it has some.
 fn explain(error: &DriverError) -> String {
     let name = error.error_name().map(|s| s.to_string_lossy().into_owned());
-    let text = error.error_string().map(|s| s.to_string_lossy().into_owned());
+    let text = error
+        .error_string()
+        .map(|s| s.to_string_lossy().into_owned());
     match (name, text) {
         (Ok(name), Ok(text)) => format!("{text} ({name})"),
         _ => format!("{:?}", error.0),

@@ -42,7 +42,10 @@ impl Heap<'_> {
 
     /// Waits for everything before.
     pub(super) fn fetch<T: DeviceRepr>(self, from: &CudaSlice<T>) -> Result<Vec<T>> {
-        let values = self.stream.clone_dtoh(from).map_err(|e| self.gpu.fault(e))?;
+        let values = self
+            .stream
+            .clone_dtoh(from)
+            .map_err(|e| self.gpu.fault(e))?;
         self.stream.synchronize().map_err(|e| self.gpu.fault(e))?;
         Ok(values)
     }
@@ -153,6 +156,8 @@ impl<T: Real> Room<T> {
         control: u64,
         order: u64,
     ) -> LossInput {
+        // Both are read four rows at a time.
+        debug_assert_eq!(compared.ld, self.plain.target_ld as usize);
         let mut input = LossInput {
             compared: self.address(compared.buffer),
             targets: address(&self.targets),

@@ -105,7 +105,11 @@ impl<T: Real> CudaTrainer<T> {
         let validation = match &job.validation {
             Some(targets) => {
                 let batches = program::whole(targets);
-                Some(room(Program::evaluation(job, targets, current), targets, batches)?)
+                Some(room(
+                    Program::evaluation(job, targets, current),
+                    targets,
+                    batches,
+                )?)
             }
             None => None,
         };

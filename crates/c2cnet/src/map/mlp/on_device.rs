@@ -59,7 +59,10 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
             })
         };
         let training = prepare(setting.samples, setting.largest())?;
-        let validation = setting.validation.map(|v| prepare(v, v.len())).transpose()?;
+        let validation = setting
+            .validation
+            .map(|v| prepare(v, v.len()))
+            .transpose()?;
         let job = Job {
             widths: setting.network.widths(),
             curve: curve(setting.network.activation()),
@@ -211,7 +214,10 @@ fn constants<T: Scalar>(setting: &Setting<'_, T>) -> Constants<T> {
 /// The numbers that the processor would compute before the same step.
 fn step_settings<T: Scalar>(setting: &Setting<'_, T>, step: usize) -> StepSettings<T> {
     let rate = setting.rate(step);
-    let c = setting.stage.optimiser.coefficients::<T>(1.0, rate, step + 1);
+    let c = setting
+        .stage
+        .optimiser
+        .coefficients::<T>(1.0, rate, step + 1);
     let decay = setting.decay(step + 1);
     StepSettings {
         size: c.size,

@@ -162,11 +162,7 @@ fn programs_do_what_the_processor_does() {
 #[test]
 fn programs_of_all_activations() {
     for activation in ALL {
-        let bench = Bench::new(
-            &Reduction::Raw,
-            activation,
-            plan(Loss::default(), 12, None),
-        );
+        let bench = Bench::new(&Reduction::Raw, activation, plan(Loss::default(), 12, None));
         let (steps, end) = bench.difference(|job| Ok(Box::new(Interpreter::new(job))));
         assert!(
             steps < 1e-11 && end < 1e-11,
