@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 
 type Buffers = BTreeMap<Buffer, Vec<f64>>;
 
+/// Points, and $u_i - U_ic$ at them.
+type Points = Vec<(u32, f64)>;
+
 pub(crate) struct Interpreter {
     layout: Layout,
     curve: Curve,
@@ -39,8 +42,8 @@ struct Room {
     /// $\|u - QQ^\top u\|^2$, $\|u\|$, the number of values.
     constants: Vec<(f64, f64, f64)>,
     factors: Vec<Mat<f64>>,
-    /// Points and $u_i - U_ic$ at them, of each sample; then the modes.
-    band: Option<(Vec<Vec<(u32, f64)>>, Mat<f64>)>,
+    /// The points of each sample's band; then the modes.
+    band: Option<(Vec<Points>, Mat<f64>)>,
 }
 
 impl Room {
@@ -441,16 +444,15 @@ fn check_order(program: &Program) {
     let mut uses: Vec<(Buffer, usize, bool, usize, usize)> = Vec::new();
     for (lane, op) in &program.ops {
         if let Op::Wait { other } = *op {
-            for l in 0..LANES {
-                clocks[*lane][l] = clocks[*lane][l].max(clocks[other][l]);
-            }
+            let seen = clocks[other];
+            let both = clocks[*lane].iter_mut().zip(seen);
+            both.for_each(|(clock, seen)| *clock = seen.max(*clock));
             continue;
         }
         clocks[*lane][*lane] += 1;
         if matches!(op, Op::Squares | Op::Update) {
-            for l in 0..LANES {
-                assert_eq!(clocks[*lane][l], clocks[l][l], "{op:?} waits for lane {l}");
-            }
+            let latest: Vec<usize> = (0..LANES).map(|l| clocks[l][l]).collect();
+            assert_eq!(clocks[*lane][..], latest, "{op:?} waits for all lanes");
         }
         for (buffer, offset, writes) in touched(op) {
             for &(b, o, w, l, time) in &uses {

@@ -1,7 +1,7 @@
 //! Where heavy arithmetic runs: on the processor, or on a GPU.
 //!
 //! * [`Device`]: what a user asks for. It is no part of a model or a plan: the same fit may run here or there.
-//! * `job`: a stage of training as plain data, and [`Trainer`], which carries it out.
+//! * `job`: a stage of training as plain data, and `Trainer`, which carries it out.
 //! * `program`: a step of training as a list of operations on buffers, which is what becomes a CUDA graph.
 //! * `cuda`: operations and buffers on an NVIDIA GPU. Driver, NVRTC and cuBLAS are loaded when a GPU is asked
 //!   for, so that the same program runs where there are none.
