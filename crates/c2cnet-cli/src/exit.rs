@@ -28,7 +28,7 @@ pub fn code(error: &anyhow::Error) -> u8 {
             | Error::Data(_),
         ) => DATA,
         Some(Error::Format { .. } | Error::Io { .. }) => FILE,
-        Some(Error::Numerical(_)) => NUMERICAL,
+        Some(Error::Numerical(_) | Error::Device(_)) => NUMERICAL,
         Some(Error::Interrupted) => INTERRUPTED,
         _ => OTHER,
     }

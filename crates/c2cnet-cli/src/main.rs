@@ -3,6 +3,7 @@
 //! `main` parses what was typed, [`command`] runs it, [`exit`] turns what happened into a code.
 
 mod command;
+mod device;
 mod exit;
 mod settings;
 mod training;

@@ -19,7 +19,7 @@ create_exception!(
 pub fn exception(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
-        Error::Numerical(_) => C2CError::new_err(message),
+        Error::Numerical(_) | Error::Device(_) => C2CError::new_err(message),
         Error::Format { .. } => PyOSError::new_err(message),
         Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(message),

@@ -4,15 +4,15 @@ use crate::arrays::NamedArrays;
 use crate::dataset::from_arrays;
 use crate::errors::exception;
 use crate::model::Model;
-use crate::watch::watched;
-use c2cnet::{Error, FitConfig, FitReport, Result};
+use crate::watch::{watched, watched_on};
+use c2cnet::{Device, Error, FitConfig, FitReport, Result};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Fits an operator; settings and the report are JSON, `listener` receives its progress.
 #[pyfunction]
-#[pyo3(signature = (config, inputs, outputs, triangles=None, listener=None))]
+#[pyo3(signature = (config, inputs, outputs, triangles=None, listener=None, device="cpu"))]
 pub fn fit(
     py: Python<'_>,
     config: &str,
@@ -20,13 +20,22 @@ pub fn fit(
     outputs: Vec<NamedArrays<'_>>,
     triangles: Option<Vec<[usize; 3]>>,
     listener: Option<Bound<'_, PyAny>>,
+    device: &str,
 ) -> PyResult<(Model, String)> {
     let config = settings(config).map_err(exception)?;
+    let device = checked(device)?;
     let data = from_arrays(py, &inputs, &outputs, triangles)?;
-    let (model, report) = watched(py, listener.as_ref(), move |watch| {
+    let (model, report) = watched_on(py, device, listener.as_ref(), move |watch| {
         c2cnet::fit(&data, &config, watch)
     })?;
     Ok((Model::from(model), report_object(&report).to_string()))
+}
+
+/// A device by its name, if it can be used.
+fn checked(device: &str) -> PyResult<Device> {
+    let device: Device = device.parse().map_err(exception)?;
+    device.check().map_err(exception)?;
+    Ok(device)
 }
 
 /// The report, with choices as sentences and, under `decisions`, as data.
@@ -40,7 +49,7 @@ fn report_object(report: &FitReport) -> Value {
 
 /// What a fit with these settings would do, as JSON: the plan, and the choices in words.
 #[pyfunction]
-#[pyo3(signature = (config, inputs, outputs, triangles=None, listener=None))]
+#[pyo3(signature = (config, inputs, outputs, triangles=None, listener=None, device="cpu"))]
 pub fn plan(
     py: Python<'_>,
     config: &str,
@@ -48,10 +57,12 @@ pub fn plan(
     outputs: Vec<NamedArrays<'_>>,
     triangles: Option<Vec<[usize; 3]>>,
     listener: Option<Bound<'_, PyAny>>,
+    device: &str,
 ) -> PyResult<(String, Vec<String>)> {
     let config = settings(config).map_err(exception)?;
+    let device = checked(device)?;
     let data = from_arrays(py, &inputs, &outputs, triangles)?;
-    let (plan, choices) = watched(py, listener.as_ref(), move |watch| {
+    let (plan, choices) = watched_on(py, device, listener.as_ref(), move |watch| {
         c2cnet::plan(&data, &config, watch)
     })?;
     let words = choices.iter().map(ToString::to_string).collect();
@@ -60,7 +71,7 @@ pub fn plan(
 
 /// Fits an operator as a plan says; plan and report are JSON.
 #[pyfunction]
-#[pyo3(signature = (plan, inputs, outputs, triangles=None, listener=None))]
+#[pyo3(signature = (plan, inputs, outputs, triangles=None, listener=None, device="cpu"))]
 pub fn fit_plan(
     py: Python<'_>,
     plan: &str,
@@ -68,11 +79,13 @@ pub fn fit_plan(
     outputs: Vec<NamedArrays<'_>>,
     triangles: Option<Vec<[usize; 3]>>,
     listener: Option<Bound<'_, PyAny>>,
+    device: &str,
 ) -> PyResult<(Model, String)> {
     let plan: c2cnet::Plan =
         serde_json::from_str(plan).map_err(|e| exception(Error::Config(format!("plan: {e}"))))?;
+    let device = checked(device)?;
     let data = from_arrays(py, &inputs, &outputs, triangles)?;
-    let (model, report) = watched(py, listener.as_ref(), move |watch| {
+    let (model, report) = watched_on(py, device, listener.as_ref(), move |watch| {
         c2cnet::fit_plan(&data, &plan, watch)
     })?;
     Ok((Model::from(model), report_object(&report).to_string()))

@@ -2,8 +2,8 @@
 
 use crate::errors::{C2CError, exception};
 use crate::pool;
-use c2cnet::Observer;
 use c2cnet::observe::Event as FitEvent;
+use c2cnet::{Device, Observer};
 use c2cnet_problems::Watcher;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -28,6 +28,7 @@ enum Event<T> {
 pub struct Watch {
     tell: Box<dyn Fn(Value) + Send + Sync>,
     stop: Arc<AtomicBool>,
+    device: Device,
 }
 
 impl Observer for Watch {
@@ -44,6 +45,10 @@ impl Observer for Watch {
 
     fn cancelled(&self) -> bool {
         self.stop.load(Relaxed)
+    }
+
+    fn device(&self) -> Device {
+        self.device
     }
 }
 
@@ -62,11 +67,22 @@ pub fn watched<T: Send + 'static>(
     listener: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch) -> c2cnet::Result<T> + Send + 'static,
 ) -> PyResult<T> {
+    watched_on(py, Device::Cpu, listener, work)
+}
+
+/// The same, with networks trained on `device`.
+pub fn watched_on<T: Send + 'static>(
+    py: Python<'_>,
+    device: Device,
+    listener: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch) -> c2cnet::Result<T> + Send + 'static,
+) -> PyResult<T> {
     let (sender, receiver) = channel();
     let stop = Arc::new(AtomicBool::new(false));
     let watch = Watch {
         tell: listens(listener.is_some(), &sender),
         stop: stop.clone(),
+        device,
     };
     std::thread::spawn(move || {
         let result = pool::run(|| work(&watch));

@@ -56,6 +56,9 @@ pub enum Error {
     /// A computation that failed.
     #[error("{0}")]
     Numerical(String),
+    /// A device that is not there, cannot be used, or failed.
+    #[error("{0}")]
+    Device(String),
     /// A file that is damaged or not what it should be.
     #[error("{path}: {reason}", path = path.display())]
     Format {

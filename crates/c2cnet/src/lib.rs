@@ -19,6 +19,7 @@
 //! * [`operator`]: all of it as one model: [`fit`], [`C2CNet`].
 //! * [`diagnose`]: what bases can and cannot do for a data set.
 //! * [`metrics`]: errors as the paper defines them.
+//! * [`compute`]: where heavy arithmetic runs: the processor, or a GPU.
 //!
 //! # Example
 //!
@@ -78,6 +79,7 @@
 
 pub mod basis;
 mod choose;
+pub mod compute;
 pub mod data;
 pub mod decode;
 pub mod diagnose;
@@ -97,6 +99,7 @@ pub mod settings;
 pub mod storage;
 mod train;
 
+pub use compute::Device;
 pub use error::{Error, Result};
 pub use observe::{Observer, Silent};
 pub use operator::C2CNet;

@@ -1,6 +1,7 @@
-//! What long work tells while it runs, and how it is stopped.
+//! What long work tells while it runs, how it is stopped, and where it runs.
 
 use crate::Result;
+use crate::compute::Device;
 use crate::storage::Archive;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -13,6 +14,12 @@ pub trait Observer: Sync {
     /// Whether to stop; a training that is under way writes a last checkpoint first.
     fn cancelled(&self) -> bool {
         false
+    }
+
+    /// Where networks are trained. It is asked here, and is no setting, since it is no part of what is fitted:
+    /// a fit that was interrupted on one device may go on on another.
+    fn device(&self) -> Device {
+        Device::Cpu
     }
 
     /// How often to call [`Observer::checkpoint`], if at all.

@@ -3,6 +3,7 @@
 mod figure;
 mod peers;
 
+use crate::device::DeviceFlag;
 use c2cnet::data::Dataset;
 use c2cnet::settings::MapKind;
 use c2cnet::{Error, Result};
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 const AFTER_HELP: &str = "\
 Each method learns from the training samples of DATA and is judged by its test samples. c2cnet takes
 the time it needs; each peer trains for the budget, with a learning rate that ends with it.
-Everything uses the same threads, unless a peer is given a GPU.
+Everything uses the same threads; with --device cuda networks, ours and peers', train on a GPU.
 
 Peers are PyTorch programs in the folder peers/ of the repository: run this command there, or in a
 folder below. Their Python environment is made once by
@@ -59,9 +60,8 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     budget: f64,
 
-    /// Where peers train.
-    #[arg(long, value_enum, default_value = "cpu")]
-    device: Device,
+    #[command(flatten)]
+    device: DeviceFlag,
 
     /// The seed of every random choice.
     #[arg(long, default_value_t = 0)]
@@ -94,14 +94,6 @@ enum Method {
     Kernel,
     /// A neural network.
     Mlp,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Device {
-    /// The processor.
-    Cpu,
-    /// A GPU.
-    Cuda,
 }
 
 fn seconds(text: &str) -> std::result::Result<f64, String> {
@@ -140,7 +132,8 @@ struct References {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     output_path::check(&args.output)?;
-    let progress = Progress::start("reading the data");
+    args.device.check()?;
+    let progress = Progress::start("reading the data").on(args.device.device);
     let data = Dataset::read_npz(&args.data)?;
     let test = data.test_indices();
     check_test(args, &data)?;
@@ -175,7 +168,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             peer: *peer,
             data: &args.data,
             budget: args.budget,
-            device: &name(args.device),
+            device: args.device.of_peers(),
             seed: args.seed,
         })?;
         entries.push(from_result(result, data.train_indices().len()));

@@ -1,6 +1,7 @@
 //! `c2cnet fit`: from samples to a model file.
 
 use super::errors;
+use crate::device::DeviceFlag;
 use crate::settings::{FitFlags, read_plan};
 use crate::training::{MetricsFile, Training};
 use c2cnet::data::Dataset;
@@ -47,6 +48,9 @@ samples times passes over them:
   [map]
   budget = 1000000
 
+With --device cuda networks are trained on an NVIDIA GPU; `c2cnet inspect --devices` shows what there
+is. A fit that was interrupted on one device may go on on another.
+
 A network that is being trained has checkpoints in the folder MODEL.training: every half minute,
 on Ctrl-C, and at its end. The same command with --resume goes on from there to the same model, bit
 for bit, as without a break. The folder goes when the model is written.
@@ -74,6 +78,9 @@ pub struct Args {
 
     #[command(flatten)]
     settings: FitFlags,
+
+    #[command(flatten)]
+    device: DeviceFlag,
 
     /// Go on from the checkpoints of a fit that was interrupted.
     #[arg(long)]
@@ -107,7 +114,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(path) = &args.metrics {
         output_path::check(path)?;
     }
-    let progress = Progress::start("reading the data");
+    args.device.check()?;
+    let progress = Progress::start("reading the data").on(args.device.device);
     let data = Dataset::read_npz(&args.data)?;
     let training = Training::new(
         progress,

@@ -16,14 +16,20 @@ const AFTER_HELP: &str = "\
 Examples:
   c2cnet inspect data.npz
   c2cnet inspect model.c2c
-  c2cnet inspect model.c2c --json | jq .validation";
+  c2cnet inspect model.c2c --json | jq .validation
+  c2cnet inspect --devices";
 
-/// Show what is in a model, a data file or a prediction.
+/// Show what is in a model, a data file or a prediction, or on which devices networks can be trained.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// The file.
-    file: PathBuf,
+    #[arg(required_unless_present = "devices")]
+    file: Option<PathBuf>,
+
+    /// Show the devices for --device: the processor and GPUs, with what is missing to use them.
+    #[arg(long, conflicts_with = "file")]
+    devices: bool,
 
     /// Print one JSON object instead of text.
     #[arg(long)]
@@ -31,13 +37,16 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let (text, object) = match kind(&args.file)? {
-        Kind::Archive => match Dataset::read_npz(&args.file) {
-            Ok(dataset) => data::describe(&dataset),
-            // Predictions have outputs alone.
-            Err(e) => prediction(&args.file).ok_or(e)?,
+    let (text, object) = match &args.file {
+        None => devices(),
+        Some(file) => match kind(file)? {
+            Kind::Archive => match Dataset::read_npz(file) {
+                Ok(dataset) => data::describe(&dataset),
+                // Predictions have outputs alone.
+                Err(e) => prediction(file).ok_or(e)?,
+            },
+            Kind::Model => model::describe(&C2CNet::load(file)?, file)?,
         },
-        Kind::Model => model::describe(&C2CNet::load(&args.file)?, &args.file)?,
     };
     if args.json {
         terminal::say_json(&object)?;
@@ -45,6 +54,23 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         say(text)?;
     }
     Ok(())
+}
+
+fn devices() -> (String, serde_json::Value) {
+    let all = c2cnet::compute::devices();
+    let mut table = Table::with_header(["device", "what", "memory free", "usable"]);
+    for device in &all {
+        let gibibytes = |bytes: u64| format!("{:.1}", bytes as f64 / (1u64 << 30) as f64);
+        let memory = device.memory.map_or(String::new(), |(all, free)| {
+            format!("{} of {} GiB", gibibytes(free), gibibytes(all))
+        });
+        let usable = match &device.missing {
+            None => "yes".to_string(),
+            Some(why) => format!("no: {why}"),
+        };
+        table.row([device.device.clone(), device.name.clone(), memory, usable]);
+    }
+    (table.to_string(), json!({ "devices": all }))
 }
 
 enum Kind {

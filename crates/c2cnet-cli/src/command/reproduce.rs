@@ -1,5 +1,6 @@
 //! `c2cnet reproduce`: the paper's experiments.
 
+use crate::device::DeviceFlag;
 use c2cnet::Error;
 use c2cnet_experiments::reproduce::experiment::Column;
 use c2cnet_experiments::reproduce::library::{Choice, Library, Steps};
@@ -54,6 +55,9 @@ pub struct Args {
     /// Do experiments and all their fits again, also if they were done before.
     #[arg(long)]
     force: bool,
+
+    #[command(flatten)]
+    device: DeviceFlag,
 
     /// A folder of experiments (NAME.toml) in place of those built in.
     #[arg(long, value_name = "DIR")]
@@ -119,6 +123,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for name in &names {
         library.load(name, &choice)?;
     }
+    args.device.check()?;
     let out = args.out.clone().unwrap_or_else(|| {
         PathBuf::from(match args.quick {
             true => "reproduction-quick",
@@ -135,6 +140,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         run: &out,
         force: args.force,
         command: &command,
+        device: args.device.device,
     };
     let (mut broken, mut failed) = (Vec::new(), 0);
     for name in &names {

@@ -7,9 +7,9 @@ mod metrics;
 pub use curve::figure;
 pub use metrics::{MetricsFile, read as read_metrics};
 
-use c2cnet::Observer;
 use c2cnet::observe::{Event, Metric};
 use c2cnet::storage::Archive;
+use c2cnet::{Device, Observer};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::Progress;
 use checkpoints::Checkpoints;
@@ -167,6 +167,10 @@ impl Observer for Training {
 
     fn cancelled(&self) -> bool {
         Observer::cancelled(&self.progress)
+    }
+
+    fn device(&self) -> Device {
+        self.progress.device()
     }
 
     fn checkpoint_every(&self) -> Option<Duration> {

@@ -45,6 +45,8 @@ pub struct Order<'a> {
     pub force: bool,
     /// How it was asked for, for the record.
     pub command: &'a str,
+    /// Where networks are trained.
+    pub device: c2cnet::Device,
 }
 
 /// What became of an experiment.
@@ -86,6 +88,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         findings: run_files::Findings::default(),
         floors: Vec::new(),
         earlier_seconds: 0.0,
+        device: order.device,
     };
     let records = work(&mut bench, &experiment)?;
     // Errors of small data and short trainings are no measure of anything but their floors.

@@ -11,7 +11,7 @@ use c2cnet::Result;
 use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::operator::EvaluationReport;
-use c2cnet::{C2CNet, FitConfig, FitReport, fit};
+use c2cnet::{C2CNet, Device, FitConfig, FitReport, fit};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,6 +28,8 @@ pub struct Bench<'a> {
     pub floors: Vec<(String, f64, f64)>,
     /// What fits took that were done before.
     pub earlier_seconds: f64,
+    /// Where networks are trained.
+    pub device: Device,
 }
 
 /// A fit with its errors.
@@ -62,7 +64,7 @@ impl Bench<'_> {
         test: &Dataset,
         config: &FitConfig,
     ) -> Result<Fitted> {
-        let progress = Progress::start(format!("{}: {what}", self.name));
+        let progress = Progress::start(format!("{}: {what}", self.name)).on(self.device);
         let (model, report) = interrupt::patiently(|| fit(data, config, &progress))?;
         let mut trained = data.train_indices();
         trained.truncate(JUDGED_TRAINING);

@@ -1,15 +1,15 @@
 //! What is going on, for someone who waits at a terminal.
 
 use super::interrupt;
-use c2cnet::Observer;
 use c2cnet::observe::{self, Event};
+use c2cnet::{Device, Observer};
 use c2cnet_problems::Watcher;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
 /// A spinner with the current step and the time since the start, or a bar with the time left where
 /// the amount of work is known, on a terminal's standard error; nothing in a pipe.
-pub struct Progress(ProgressBar);
+pub struct Progress(ProgressBar, Device);
 
 const SPINNER: &str = "{spinner} {msg} {elapsed:.dim}";
 const COUNT: &str = "{spinner} {msg} {bar:30} {pos}/{len} {eta:.dim} left";
@@ -23,9 +23,15 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         bar.set_message(step.into());
         bar.enable_steady_tick(Duration::from_millis(120));
-        let progress = Progress(bar);
+        let progress = Progress(bar, Device::Cpu);
         progress.look(SPINNER);
         progress
+    }
+
+    /// The same, for networks that are trained on `device`.
+    pub fn on(mut self, device: Device) -> Self {
+        self.1 = device;
+        self
     }
 
     /// Says something on standard error, terminal or not, beside the bar.
@@ -64,6 +70,10 @@ impl Observer for Progress {
 
     fn cancelled(&self) -> bool {
         interrupt::requested()
+    }
+
+    fn device(&self) -> Device {
+        self.1
     }
 }
 

@@ -44,6 +44,7 @@ def fit(
     outputs: Sequence[Named],
     triangles: list[list[int]] | None = None,
     listener: Callable[[str], object] | None = None,
+    device: str = "cpu",
 ) -> tuple[Model, str]: ...
 def plan(
     config: str,
@@ -51,6 +52,7 @@ def plan(
     outputs: Sequence[Named],
     triangles: list[list[int]] | None = None,
     listener: Callable[[str], object] | None = None,
+    device: str = "cpu",
 ) -> tuple[str, list[str]]: ...
 def fit_plan(
     plan: str,
@@ -58,6 +60,7 @@ def fit_plan(
     outputs: Sequence[Named],
     triangles: list[list[int]] | None = None,
     listener: Callable[[str], object] | None = None,
+    device: str = "cpu",
 ) -> tuple[Model, str]: ...
 def diagnose(
     model: Model,

@@ -55,6 +55,9 @@ class C2CNet(Pictures):
         Any other setting, as in a settings file: ``{"search": {"max_functions": 256}}``.
     seed : int
         Seed of every random choice; the same seed gives the same bits.
+    device : str
+        Where networks are trained: ``"cpu"``, ``"cuda"`` (an NVIDIA GPU), ``"cuda:1"`` (the second one)
+        or ``"auto"`` (a GPU if there is one). It is no part of the model.
     verbose : bool or callable
         True writes the steps of a fit to standard error; a callable receives each as a dict.
 
@@ -95,6 +98,7 @@ class C2CNet(Pictures):
         triangles: ArrayLike | None = None,
         settings: Mapping[str, Any] | None = None,
         seed: int = 0,
+        device: str = "cpu",
         verbose: bool | Callable[[dict[str, Any]], object] = False,
     ) -> None:
         self.input = input
@@ -109,6 +113,7 @@ class C2CNet(Pictures):
         self.triangles = triangles
         self.settings = settings
         self.seed = seed
+        self.device = device
         self.verbose = verbose
 
     def fit(
@@ -164,11 +169,16 @@ class C2CNet(Pictures):
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
         if plan is None:
             model, report = _c2cnet.fit(
-                json.dumps(self._settings()), inputs, outputs, triangles, self._listener()
+                json.dumps(self._settings()),
+                inputs,
+                outputs,
+                triangles,
+                self._listener(),
+                self.device,
             )
         else:
             model, report = _c2cnet.fit_plan(
-                json.dumps(plan), inputs, outputs, triangles, self._listener()
+                json.dumps(plan), inputs, outputs, triangles, self._listener(), self.device
             )
         self._model = model
         self._fitted_x = {name: points for name, points, _ in inputs}
@@ -214,7 +224,9 @@ class C2CNet(Pictures):
         outputs = _arrays.fields(u, y, "u", "y", self.y, _has_basis(self.output))
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
         config = json.dumps(self._settings())
-        text, _ = _c2cnet.plan(config, inputs, outputs, triangles, self._listener())
+        text, _ = _c2cnet.plan(
+            config, inputs, outputs, triangles, self._listener(), self.device
+        )
         plan: dict[str, Any] = json.loads(text)
         return plan
 

@@ -47,6 +47,14 @@ impl<T: Scalar> Samples<T> {
     pub(super) fn len(&self) -> usize {
         self.inputs.ncols()
     }
+
+    /// Whether a factor is multiplied into the last layer, for batches of up to `largest` samples.
+    pub(super) fn folds(&self, network: &Network, largest: usize) -> bool {
+        match &self.objective.factor {
+            Factor::Shared(r) => self.objective.may_fold && folding_pays(network, r, largest),
+            Factor::None | Factor::PerSample(_) => false,
+        }
+    }
 }
 
 /// Everything that a step needs, allocated once.
@@ -100,11 +108,7 @@ impl<'a, T: Scalar> Engine<'a, T> {
         shards: usize,
     ) -> Result<Self> {
         let fold = match &samples.objective.factor {
-            Factor::Shared(r)
-                if samples.objective.may_fold && folding_pays(network, r, largest) =>
-            {
-                Some(Fold::new(network, r))
-            }
+            Factor::Shared(r) if samples.folds(network, largest) => Some(Fold::new(network, r)),
             _ => None,
         };
         let compared = match &fold {

@@ -91,14 +91,14 @@ impl Default for Loss {
 }
 
 /// The common form: $\rho\cdot$relative $+\ \mu\cdot$mean square $+\ \beta\cdot$band.
-struct Parts {
-    relative: f64,
-    mean_square: f64,
-    band: f64,
-    epsilon: f64,
+pub(super) struct Parts {
+    pub(super) relative: f64,
+    pub(super) mean_square: f64,
+    pub(super) band: f64,
+    pub(super) epsilon: f64,
     delta: f64,
-    inside: f64,
-    outside: f64,
+    pub(super) inside: f64,
+    pub(super) outside: f64,
 }
 
 impl Loss {
@@ -176,20 +176,20 @@ impl Loss {
 
 /// A loss prepared for the samples of an objective.
 pub(super) struct PreparedLoss<'a, T> {
-    parts: Parts,
+    pub(super) parts: Parts,
     objective: &'a Objective<T>,
     /// The outputs are coordinates: there is no factor, or it is folded into the last layer.
     pub(super) direct: bool,
-    band: Option<Band<T>>,
+    pub(super) band: Option<Band<T>>,
 }
 
 /// The points of all samples' bands: those of sample $k$ are `points[starts[k]..starts[k + 1]]`.
-struct Band<T> {
-    starts: Vec<usize>,
-    points: Vec<u32>,
+pub(super) struct Band<T> {
+    pub(super) starts: Vec<usize>,
+    pub(super) points: Vec<u32>,
     /// $u_i - U_ic$ at them.
-    outside: Vec<T>,
-    longest: usize,
+    pub(super) outside: Vec<T>,
+    pub(super) longest: usize,
 }
 
 /// Memory for the loss of a block of samples.

@@ -3,7 +3,8 @@
 //! * [`Network`] and [`Activation`]: the network, its parameters in one slice.
 //! * `objective` and [`Loss`]: the error at all output points from a few coordinates per sample, exactly.
 //! * `engine`: loss and gradient of a batch in a fixed number of shards; $R$ folded into the last layer.
-//! * [`Optimiser`], [`Schedule`], `train`: steps, stages, early stopping, checkpoints.
+//! * [`Optimiser`], [`Schedule`], `train`: stages, early stopping, checkpoints.
+//! * `steps`: the steps of a stage, taken here; `on_device`: taken by a device of `crate::compute`.
 //! * `head`: raw coefficients (recipe `paper`) or principal coordinates (recipe `fast`).
 //! * [`MlpSpec`]: settings; [`MlpMap::fit`]: all of it.
 
@@ -14,11 +15,13 @@ mod head;
 mod loss;
 mod network;
 mod objective;
+mod on_device;
 mod optimiser;
 mod scalar;
 mod schedule;
 mod spec;
 mod state;
+mod steps;
 mod train;
 mod vector;
 

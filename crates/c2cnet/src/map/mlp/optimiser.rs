@@ -84,19 +84,16 @@ impl Optimiser {
         }
     }
 
-    /// Step `t` (from 1) at rate `rate`, with the gradient times `factor`.
-    pub(super) fn update<T: Scalar>(
+    /// What step `t` (from 1) at rate `rate` multiplies with.
+    pub(super) fn coefficients<T: Scalar>(
         &self,
-        parameters: &mut [T],
-        moments: Moments<'_, T>,
-        gradient: &[T],
         factor: f64,
         rate: f64,
         t: usize,
-    ) {
+    ) -> Coefficients<T> {
         let t = t.min(i32::MAX as usize) as i32;
         let l2 = self.kind == OptimiserKind::Adam;
-        let coefficients = Coefficients {
+        Coefficients {
             factor: T::from_f64(factor),
             l2: T::from_f64(if l2 { self.weight_decay } else { 0.0 }),
             shrink: T::from_f64(if l2 {
@@ -110,7 +107,20 @@ impl Optimiser {
             epsilon: T::from_f64(self.epsilon),
             root: T::from_f64(1.0 / (1.0 - self.beta2.powi(t)).sqrt()),
             size: T::from_f64(rate / (1.0 - self.beta1.powi(t))),
-        };
+        }
+    }
+
+    /// Step `t` (from 1) at rate `rate`, with the gradient times `factor`.
+    pub(super) fn update<T: Scalar>(
+        &self,
+        parameters: &mut [T],
+        moments: Moments<'_, T>,
+        gradient: &[T],
+        factor: f64,
+        rate: f64,
+        t: usize,
+    ) {
+        let coefficients = self.coefficients(factor, rate, t);
         let Moments {
             first,
             second,
@@ -138,16 +148,16 @@ impl Optimiser {
     }
 }
 
-struct Coefficients<T> {
+pub(super) struct Coefficients<T> {
     factor: T,
-    l2: T,
-    shrink: T,
-    keep1: T,
-    beta2: T,
-    keep2: T,
-    epsilon: T,
-    root: T,
-    size: T,
+    pub(super) l2: T,
+    pub(super) shrink: T,
+    pub(super) keep1: T,
+    pub(super) beta2: T,
+    pub(super) keep2: T,
+    pub(super) epsilon: T,
+    pub(super) root: T,
+    pub(super) size: T,
 }
 
 struct Pass<'a, T>(

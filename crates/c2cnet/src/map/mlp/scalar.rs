@@ -28,6 +28,7 @@ mod sealed {
 /// `f32` or `f64`.
 pub trait Scalar:
     sealed::Sealed
+    + crate::compute::Real
     + crate::storage::tensor::Element
     + ComplexField
     + Copy

@@ -3,6 +3,7 @@
 use super::network::Network;
 use super::scalar::Scalar;
 use super::train::Plan;
+use crate::compute::StepResult;
 use crate::observe::Metric;
 use crate::storage::{Archive, tensor};
 use crate::{Error, Result};
@@ -50,6 +51,16 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
+    /// A step was taken.
+    pub(super) fn count(&mut self, result: &StepResult) {
+        self.step += 1;
+        self.steps_done += 1;
+        self.loss_sum += result.loss;
+        self.relative_sum += result.relative;
+        self.summed += 1;
+        self.gradient_norm = result.norm;
+    }
+
     pub(super) fn improves(&self, loss: f64) -> bool {
         self.best_loss.is_none_or(|best| loss < best)
     }
@@ -88,6 +99,11 @@ impl<T: Scalar> State<T> {
             parameters,
             cursor: Cursor::default(),
         }
+    }
+
+    /// The parameters that are judged: the average where there is one.
+    pub(super) fn current(&self) -> &[T] {
+        self.average.as_ref().unwrap_or(&self.parameters)
     }
 
     /// The stage's result becomes the parameters, from which the next stage starts with fresh moments.

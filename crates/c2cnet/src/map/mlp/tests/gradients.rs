@@ -5,11 +5,13 @@ use super::super::activation::ALL;
 use super::super::engine::{Batch, Engine, Samples};
 use super::super::head::Principal;
 use super::super::objective::{Frame, Objective, OutputData, SampleTarget};
+use super::super::scalar::Scalar;
 use super::*;
 use crate::map::mlp::{Activation, Network};
 
 /// What lies between the network's outputs and the fields.
-enum Reduction {
+#[derive(Debug)]
+pub(super) enum Reduction {
     /// Coordinates in the orthonormal basis.
     Coordinates,
     /// Raw coefficients.
@@ -22,10 +24,10 @@ enum Reduction {
 
 type FieldOf = dyn Fn(usize, &[f64]) -> (Vec<f64>, Vec<f64>);
 
-struct Case {
-    problem: Problem,
-    objective: Objective<f64>,
-    width: usize,
+pub(super) struct Case<T> {
+    pub(super) problem: Problem,
+    pub(super) objective: Objective<T>,
+    pub(super) width: usize,
     /// The field of sample `k` for outputs `y`, and its truth.
     field: Box<FieldOf>,
 }
@@ -35,7 +37,7 @@ fn times(matrix: &Mat<f64>, y: &[f64]) -> Vec<f64> {
     product.col_as_slice(0).to_vec()
 }
 
-fn case(reduction: &Reduction, samples: usize) -> Case {
+pub(super) fn case<T: Scalar>(reduction: &Reduction, samples: usize) -> Case<T> {
     let problem = Problem::new(5, 6, 30, samples);
     let all: Vec<usize> = (0..samples).collect();
     let shared = OutputData::Shared {
@@ -132,7 +134,7 @@ fn check(reduction: &Reduction, samples: usize, batch: Option<&[usize]>, folded:
 }
 
 fn check_one(
-    case: Case,
+    case: Case<f64>,
     activation: Activation,
     loss: &Loss,
     batch: Option<&[usize]>,

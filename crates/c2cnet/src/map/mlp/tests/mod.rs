@@ -1,5 +1,6 @@
 //! Tests of the whole: gradients, reductions, PyTorch, threads, checkpoints.
 
+mod device;
 mod gradients;
 mod pytorch;
 mod reductions;

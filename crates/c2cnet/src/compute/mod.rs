@@ -1,0 +1,51 @@
+//! Where heavy arithmetic runs: on the processor, or on a GPU.
+//!
+//! * [`Device`]: what a user asks for. It is no part of a model or a plan: the same fit may run here or there.
+//! * `job`: a stage of training as plain data, and `Trainer`, which carries it out.
+//! * `program`: a step of training as a list of operations on buffers, which is what becomes a CUDA graph.
+//! * `cuda`: operations and buffers on an NVIDIA GPU. Driver, NVRTC and cuBLAS are loaded when a GPU is asked
+//!   for, so that the same program runs where there are none.
+//!
+//! The processor needs none of this: its engine is in `map::mlp`, and `open` returns `None` for it.
+
+mod cuda;
+mod device;
+mod job;
+mod program;
+
+#[cfg(test)]
+mod interpreter;
+
+#[cfg(test)]
+pub(crate) use interpreter::Interpreter;
+
+pub use cuda::Real;
+pub use device::{Device, DeviceReport, devices};
+pub(crate) use job::{
+    Band, Batches, Constants, Curve, Factor, Job, LossWeights, StepResult, StepSettings, Targets,
+    Trainer, Weights,
+};
+
+use crate::Result;
+use std::sync::Arc;
+
+/// A device that is not the processor.
+pub(crate) struct Opened(Arc<cuda::Gpu>);
+
+/// The device, ready for work; `None` if it is the processor.
+///
+/// # Errors
+/// [`crate::Error::Device`] if a GPU was asked for and cannot be used.
+pub(crate) fn open(device: Device) -> Result<Option<Opened>> {
+    Ok(device.gpu()?.map(Opened))
+}
+
+impl Opened {
+    /// Something that carries out `job`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] if there is too little memory, or the GPU fails.
+    pub(crate) fn trainer<T: Real>(&self, job: &Job<'_, T>) -> Result<Box<dyn Trainer<T>>> {
+        Ok(Box::new(cuda::CudaTrainer::new(&self.0, job)?))
+    }
+}

@@ -1,0 +1,213 @@
+//! The steps of a stage: what the training loop asks for, wherever they are taken, and the processor's way.
+
+use super::engine::{Batch, Engine, Samples};
+use super::loss::LossSum;
+use super::network::Network;
+use super::on_device::OnDevice;
+use super::optimiser::Moments;
+use super::scalar::Scalar;
+use super::state::State;
+use super::train::{Plan, Stage};
+use crate::compute::{Device, StepResult};
+use crate::{Error, Result};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+
+/// Takes the steps of a stage.
+pub(super) trait Steps<T> {
+    /// Takes at least one and at most `most` steps, and counts them in the state's cursor; returns loss and rate
+    /// of the last one. The state's other numbers may lag behind.
+    fn advance(&mut self, state: &mut State<T>, most: usize) -> Result<(f64, f64)>;
+
+    /// The loss of the validation samples, if there are any.
+    fn judge(&mut self, state: &State<T>) -> Result<Option<LossSum>>;
+
+    /// Brings all of the state up to date.
+    fn settle(&mut self, state: &mut State<T>) -> Result<()>;
+}
+
+/// What a stage works on.
+#[derive(Clone, Copy)]
+pub(super) struct Setting<'a, T> {
+    pub(super) network: &'a Network,
+    pub(super) plan: &'a Plan,
+    pub(super) stage: &'a Stage,
+    /// The stage's, from 0.
+    pub(super) number: usize,
+    pub(super) samples: &'a Samples<T>,
+    pub(super) validation: Option<&'a Samples<T>>,
+}
+
+/// The steps of a stage that starts, or goes on, from `state`.
+pub(super) fn begin<'a, T: Scalar>(
+    setting: Setting<'a, T>,
+    state: &State<T>,
+    device: Device,
+) -> Result<Box<dyn Steps<T> + 'a>> {
+    Ok(match OnDevice::new(setting, state, device)? {
+        Some(steps) => Box::new(steps),
+        None => Box::new(OnCpu::new(setting)?),
+    })
+}
+
+impl<T> Setting<'_, T> {
+    /// The most samples of a step.
+    pub(super) fn largest(&self) -> usize {
+        let all = self.samples.inputs.ncols();
+        self.stage.batch.unwrap_or(all).clamp(1, all)
+    }
+
+    pub(super) fn order(&self) -> Order {
+        let all = self.samples.inputs.ncols();
+        Order::new(all, self.largest(), self.plan.seed, self.number)
+    }
+
+    /// The rate of a step of the stage.
+    pub(super) fn rate(&self, step: usize) -> f64 {
+        let stage = self.stage;
+        stage.schedule.rate(step, stage.steps, stage.rate)
+    }
+
+    /// The decay of the average at step `t`, from 1: early averages forget the start faster.
+    pub(super) fn decay(&self, t: usize) -> Option<f64> {
+        let ema = self.plan.ema?;
+        Some(ema.min((1.0 + t as f64) / (10.0 + t as f64)))
+    }
+
+    /// Loss or gradient of the step after `state` are not finite.
+    pub(super) fn diverged(&self, state: &State<T>, result: &StepResult) -> Error {
+        Error::Numerical(format!(
+            "training diverged at step {} of {} (stage {}, learning rate {:.3e}): loss {}, norm of \
+             the gradient {}; lower `rate`, or set `clip`",
+            state.cursor.steps_done + 1,
+            self.plan.steps(),
+            state.cursor.stage + 1,
+            self.rate(state.cursor.step),
+            result.loss,
+            result.norm,
+        ))
+    }
+}
+
+/// Steps on the processor, one at a time.
+pub(super) struct OnCpu<'a, T> {
+    setting: Setting<'a, T>,
+    engine: Engine<'a, T>,
+    judge: Option<Engine<'a, T>>,
+    order: Order,
+}
+
+impl<'a, T: Scalar> OnCpu<'a, T> {
+    pub(super) fn new(setting: Setting<'a, T>) -> Result<Self> {
+        let engine = |samples: &'a Samples<T>, largest: usize| {
+            let (network, loss) = (setting.network, &setting.stage.loss);
+            Engine::new(network, samples, loss, largest, setting.plan.shards)
+        };
+        Ok(OnCpu {
+            engine: engine(setting.samples, setting.largest())?,
+            judge: setting.validation.map(|v| engine(v, v.len())).transpose()?,
+            order: setting.order(),
+            setting,
+        })
+    }
+}
+
+impl<T: Scalar> Steps<T> for OnCpu<'_, T> {
+    fn advance(&mut self, state: &mut State<T>, _: usize) -> Result<(f64, f64)> {
+        let (plan, stage) = (self.setting.plan, self.setting.stage);
+        let step = state.cursor.step;
+        let rate = self.setting.rate(step);
+        let batch = self.order.batch(step);
+        let LossSum { loss, relative } = self.engine.differentiate(&state.parameters, batch);
+        let norm = self.engine.gradient_norm();
+        let result = StepResult {
+            loss,
+            relative,
+            norm,
+        };
+        if !result.finite() {
+            return Err(self.setting.diverged(state, &result));
+        }
+        // PyTorch's rule, including its guard against zero.
+        let factor = plan
+            .clip
+            .map_or(1.0, |clip| (clip / (norm + 1e-6)).min(1.0));
+        let t = step + 1;
+        let State {
+            parameters,
+            first,
+            second,
+            average,
+            cursor,
+            ..
+        } = state;
+        let moments = Moments {
+            first,
+            second,
+            average: average.as_deref_mut().zip(self.setting.decay(t)),
+        };
+        stage
+            .optimiser
+            .update(parameters, moments, self.engine.gradient(), factor, rate, t);
+        cursor.count(&result);
+        Ok((loss, rate))
+    }
+
+    fn judge(&mut self, state: &State<T>) -> Result<Option<LossSum>> {
+        let judge = self.judge.as_mut();
+        Ok(judge.map(|judge| judge.evaluate(state.current())))
+    }
+
+    fn settle(&mut self, _: &mut State<T>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Which samples each step of a stage sees; a function of the step, so that a resumed run sees the same.
+pub(super) struct Order {
+    samples: usize,
+    /// Batches per pass over all samples, whose sizes differ by at most one.
+    pub(super) batches: usize,
+    seed: u64,
+    stage: usize,
+    /// The pass whose order is in `order`.
+    pass: Option<usize>,
+    order: Vec<usize>,
+}
+
+impl Order {
+    fn new(samples: usize, largest: usize, seed: u64, stage: usize) -> Self {
+        Order {
+            samples,
+            batches: samples.div_ceil(largest),
+            seed,
+            stage,
+            pass: None,
+            order: (0..samples).collect(),
+        }
+    }
+
+    /// The order of samples in the pass of `step`, if that is another one than last time.
+    pub(super) fn enter(&mut self, step: usize) -> Option<&[usize]> {
+        let pass = step / self.batches;
+        if self.batches == 1 || self.pass == Some(pass) {
+            return None;
+        }
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(((self.stage as u64 + 1) << 40) + pass as u64);
+        self.order.iter_mut().enumerate().for_each(|(i, k)| *k = i);
+        self.order.shuffle(&mut rng);
+        self.pass = Some(pass);
+        Some(&self.order)
+    }
+
+    fn batch(&mut self, step: usize) -> Batch<'_> {
+        if self.batches == 1 {
+            return Batch::All;
+        }
+        self.enter(step);
+        let b = step % self.batches;
+        let at = |b: usize| self.samples * b / self.batches;
+        Batch::Some(&self.order[at(b)..at(b + 1)])
+    }
+}
