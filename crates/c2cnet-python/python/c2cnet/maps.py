@@ -162,6 +162,8 @@ class MLP(Map):
         Decay of a moving average of the weights, used in their place.
     residual : bool
         Learn the residual of the linear map (recipe ``fast``).
+    scaled : bool
+        Inputs in principal axes under one scale, outputs of unit rms (recipe ``paper``).
     patience : int, optional
         Evaluations without progress that end a stage.
     keep_best : bool
@@ -195,6 +197,7 @@ class MLP(Map):
         clip: float | None = None,
         ema: float | None = None,
         residual: bool = True,
+        scaled: bool = False,
         patience: int | None = None,
         keep_best: bool = False,
         evaluations: int = 100,
@@ -214,6 +217,7 @@ class MLP(Map):
         self.clip = clip
         self.ema = ema
         self.residual = residual
+        self.scaled = scaled
         self.patience = patience
         self.keep_best = keep_best
         self.evaluations = evaluations

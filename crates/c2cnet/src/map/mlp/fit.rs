@@ -11,6 +11,7 @@ use super::train::{Plan, train};
 use super::{MlpMap, Precision};
 use crate::decode::Targets;
 use crate::map::{CoefficientMap, LinearMap};
+use crate::metrics::mean;
 use crate::observe::{Metric, Observer};
 use crate::storage::Fingerprint;
 use crate::{Error, Result, linalg};
@@ -142,7 +143,7 @@ fn fit_with<T: Scalar>(
     let x = entry.apply(data.coefficients);
     let outputs = data.outputs();
     let (frame, factor, width) = match &head {
-        Head::Raw { factor } => {
+        Head::Raw { factor, .. } => {
             let rows = factor.as_ref().map_or(outputs.rows(), Mat::ncols);
             (Frame::IDENTITY, factor.as_ref().map(Mat::as_ref), rows)
         }
@@ -198,7 +199,7 @@ fn fit_with<T: Scalar>(
     let validation_rl2e = (!validation.is_empty() && data.per_sample.is_none()).then(|| {
         let held = linalg::select_columns(data.coefficients, validation);
         let predicted = map.predict(held.as_ref());
-        crate::metrics::mean(&data.targets.relative_errors(predicted.as_ref(), validation))
+        mean(&data.targets.relative_errors(predicted.as_ref(), validation))
     });
     let report = TrainingReport {
         widths: map.network.widths().to_vec(),
@@ -224,16 +225,26 @@ struct Frames {
 }
 
 fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Frames> {
+    let a = linalg::select_columns(data.coefficients, train);
     if spec.recipe == Recipe::Paper {
+        let rms = mean(&data.targets.select(train).norm_squared) / data.count as f64;
+        let scale = match spec.scaled && rms > 0.0 {
+            true => rms.sqrt(),
+            false => 1.0,
+        };
+        let entry = match spec.scaled {
+            true => Some(Principal::new(a.as_ref(), 0.0)?),
+            false => None,
+        };
         return Ok(Frames {
-            entry: Entry(None),
+            entry: Entry(entry),
             head: Head::Raw {
-                factor: data.factor.map(|r| r.to_owned()),
+                factor: data.factor.map(|r| r * faer::Scale(scale)),
+                scale,
             },
             offsets: Mat::new(),
         });
     }
-    let a = linalg::select_columns(data.coefficients, train);
     let fold = data.targets.select(train);
     let (linear, mut rest) = match spec.residual {
         true => {

@@ -75,10 +75,13 @@ pub(super) fn damaged() -> Error {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Head {
-    /// They are raw coefficients $b$, and the coordinates $Rb$ (or $b$ itself without $R$).
+    /// They are raw coefficients $b/s$, and the coordinates $(sR)(b/s)$ (or $b$ itself without $R$).
     Raw {
+        /// $sR$.
         #[serde(with = "tensor")]
         factor: Option<Mat<f64>>,
+        /// $s$: one, or the root mean square of the outputs.
+        scale: f64,
     },
     /// They are principal coordinates, possibly of the residual of the linear map.
     Principal {
@@ -91,8 +94,10 @@ impl Head {
     /// Coordinates from the network's outputs for the coefficients `a`.
     pub(super) fn coordinates(&self, outputs: Mat<f64>, a: MatRef<'_, f64>) -> Mat<f64> {
         match self {
-            Head::Raw { factor: None } => outputs,
-            Head::Raw { factor: Some(r) } => linalg::mul(r.as_ref(), outputs.as_ref()),
+            Head::Raw { factor: None, .. } => outputs,
+            Head::Raw {
+                factor: Some(r), ..
+            } => linalg::mul(r.as_ref(), outputs.as_ref()),
             Head::Principal { frame, linear } => {
                 let mut c = frame.backward(outputs.as_ref());
                 if let Some(linear) = linear {
@@ -106,8 +111,10 @@ impl Head {
     /// How many coordinates from how many outputs; `None` if those do not fit.
     pub(super) fn coordinates_of(&self, outputs: usize) -> Option<usize> {
         let (rows, expected) = match self {
-            Head::Raw { factor: None } => (outputs, outputs),
-            Head::Raw { factor: Some(r) } => r.shape(),
+            Head::Raw { factor: None, .. } => (outputs, outputs),
+            Head::Raw {
+                factor: Some(r), ..
+            } => r.shape(),
             Head::Principal { frame, .. } => frame.axes.shape(),
         };
         (outputs == expected).then_some(rows)

@@ -87,7 +87,9 @@ impl MlpMap {
     /// A decoder with an ill-conditioned basis should use these rather than recover them from $Rb$.
     pub fn raw_coefficients(&self, coefficients: MatRef<'_, f64>) -> Option<Mat<f64>> {
         match self.head {
-            Head::Raw { .. } => Some(self.network_outputs(coefficients)),
+            Head::Raw { scale, .. } => {
+                Some(self.network_outputs(coefficients) * faer::Scale(scale))
+            }
             Head::Principal { .. } => None,
         }
     }

@@ -72,6 +72,7 @@ pub enum Whole {
 /// | `clip` | - | the largest norm of a gradient | positive |
 /// | `ema` | - | decay of a moving average of the weights, used in their place | 0 to 1, excluded |
 /// | `residual` | true | learn the residual of the linear map (`fast`) | |
+/// | `scaled` | false | inputs in principal axes under one scale, outputs of unit rms (`paper`; `fast` always is) | |
 /// | `patience` | - | evaluations without progress that end a stage | positive |
 /// | `keep_best` | false | end a stage at its best evaluation | |
 /// | `evaluations` | 100 | how often a stage is evaluated and recorded | positive |
@@ -111,6 +112,8 @@ pub struct MlpSpec {
     pub ema: Option<f64>,
     /// Learn the residual of the linear map.
     pub residual: bool,
+    /// Inputs in principal axes under one scale, outputs of unit rms, with the recipe of the paper.
+    pub scaled: bool,
     /// Evaluations without progress.
     pub patience: Option<usize>,
     /// End at the best evaluation.
@@ -163,6 +166,7 @@ impl Default for MlpSpec {
             clip: None,
             ema: None,
             residual: true,
+            scaled: false,
             patience: None,
             keep_best: false,
             evaluations: 100,
