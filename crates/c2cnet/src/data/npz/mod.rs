@@ -25,6 +25,7 @@
 
 mod archive;
 mod array;
+mod patient;
 mod read;
 mod write;
 mod writer;
@@ -33,7 +34,7 @@ mod writer;
 mod tests;
 
 pub(super) use archive::NpzFile;
-pub(super) use array::Array;
+pub(super) use array::{Array, Header};
 pub use writer::{NpzWriter, write_npz};
 
 use super::{Dataset, Field, Fields};
@@ -48,8 +49,8 @@ pub fn array_shapes(path: &Path) -> Result<Vec<(String, Vec<usize>)>> {
     let mut npz = NpzFile::open(path)?;
     let mut shapes = Vec::new();
     for key in npz.keys.clone() {
-        if let Some(array) = npz.array(&key)? {
-            shapes.push((key, array.shape));
+        if let Some(shape) = npz.shape(&key, true)? {
+            shapes.push((key, shape));
         }
     }
     Ok(shapes)
