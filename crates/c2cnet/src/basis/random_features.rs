@@ -15,7 +15,7 @@ use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use super::{build_blocks, group_by_cell};
 use crate::data::{Bounds, Points};
 use crate::storage::tensor;
-use crate::{Error, Result, linalg};
+use crate::{Error, Result, linalg, memory};
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut};
 use rand::{RngExt, SeedableRng};
@@ -276,6 +276,7 @@ impl RandomFeatures {
         if spec.partitions.is_empty() {
             spec.partitions = vec![1; dim];
         }
+        memory::room("random features", &[dim + 2, spec.functions])?;
         let (axes, offsets) = layout(&domain, &spec)?;
         let mut rng = ChaCha8Rng::seed_from_u64(spec.seed);
         let mut draw = || spec.scale * (2.0 * rng.random::<f64>() - 1.0);
