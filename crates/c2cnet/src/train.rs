@@ -27,6 +27,7 @@ pub fn fit(
     let context = Context::new(&train, config.protocol(), observer);
     let (plan, prepared) = choose(&context, config)?;
     let (model, mut report) = build(&context, &plan, prepared)?;
+    check(&report)?;
     report.seconds.total = begin.elapsed().as_secs_f64();
     Ok((describe(model, &plan, Some(config), &report, data)?, report))
 }
@@ -61,8 +62,21 @@ pub fn fit_plan(
     plan.check(&train)?;
     let context = Context::new(&train, plan.protocol, observer);
     let (model, mut report) = build(&context, plan, Prepared::default())?;
+    check(&report)?;
     report.seconds.total = begin.elapsed().as_secs_f64();
     Ok((describe(model, plan, None, &report, data)?, report))
+}
+
+/// Refuses a fit that came to nothing.
+fn check(report: &FitReport) -> Result<()> {
+    let error = report.validation.rl2e;
+    match error.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Numerical(format!(
+            "the fit came to nothing: its error is {error}; look at the data (c2cnet inspect), or try another map or \
+             other bases"
+        ))),
+    }
 }
 
 /// The training samples, if there are enough to fit and to judge.
@@ -85,6 +99,12 @@ fn training_samples(data: &Dataset) -> Result<Dataset> {
             "{} training samples are too few: some are held out to judge the choices; give at least 5",
             train.samples()
         )));
+    }
+    for (name, field) in &train.inputs {
+        field.check_inputs(format!("input {name}").trim_end())?;
+    }
+    for (name, field) in &train.outputs {
+        field.check_outputs(format!("output {name}").trim_end())?;
     }
     Ok(train)
 }

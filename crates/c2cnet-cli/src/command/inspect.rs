@@ -3,13 +3,12 @@
 mod data;
 mod model;
 
+use crate::file_kind::FileKind;
 use c2cnet::C2CNet;
+use c2cnet::Error;
 use c2cnet::data::{Dataset, npz};
-use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{self, Table, say};
 use serde_json::json;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
@@ -31,13 +30,17 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let (text, object) = match kind(&args.file)? {
-        Kind::Archive => match Dataset::read_npz(&args.file) {
+    let (text, object) = match FileKind::of(&args.file)? {
+        FileKind::Data | FileKind::Prediction => match Dataset::read_npz(&args.file) {
             Ok(dataset) => data::describe(&dataset),
             // Predictions have outputs alone.
             Err(e) => prediction(&args.file).ok_or(e)?,
         },
-        Kind::Model => model::describe(&C2CNet::load(&args.file)?, &args.file)?,
+        FileKind::Model => model::describe(&C2CNet::load(&args.file)?, &args.file)?,
+        FileKind::Other => {
+            let reason = "neither a c2cnet model nor an npz data file, or a damaged one";
+            return Err(Error::format(&args.file, reason).into());
+        }
     };
     if args.json {
         terminal::say_json(&object)?;
@@ -45,29 +48,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         say(text)?;
     }
     Ok(())
-}
-
-enum Kind {
-    Archive,
-    Model,
-}
-
-/// By the first bytes, not by the name.
-fn kind(path: &Path) -> Result<Kind> {
-    let io = |e| Error::io(path, e);
-    let mut start = Vec::new();
-    let file = File::open(path).map_err(io)?;
-    file.take(9).read_to_end(&mut start).map_err(io)?;
-    if start.starts_with(b"PK") {
-        Ok(Kind::Archive)
-    } else if start.get(8) == Some(&b'{') {
-        Ok(Kind::Model)
-    } else {
-        Err(Error::format(
-            path,
-            "neither a c2cnet model nor an npz data file, or a damaged one",
-        ))
-    }
 }
 
 fn prediction(path: &Path) -> Option<(String, serde_json::Value)> {

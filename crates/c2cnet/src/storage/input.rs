@@ -13,7 +13,7 @@ const MOST_TEXT: u64 = 1 << 26;
 ///
 /// # Errors
 /// [`Error::Io`] if it is something else or cannot be opened.
-pub(crate) fn open_plain(path: &Path) -> Result<(File, u64)> {
+pub fn open_plain(path: &Path) -> Result<(File, u64)> {
     let io = |e| Error::io(path, e);
     // Before it is opened: a pipe without a writer would wait for one.
     let found = fs::metadata(path).map_err(io)?;

@@ -41,6 +41,14 @@ use super::{Dataset, Field, Fields};
 use crate::Result;
 use std::path::Path;
 
+/// The names of the arrays of any `.npz` file, in file order.
+///
+/// # Errors
+/// If it cannot be read or is no archive.
+pub fn array_names(path: &Path) -> Result<Vec<String>> {
+    NpzFile::open(path).map(|npz| npz.keys)
+}
+
 /// Names and shapes of the arrays of any `.npz` file, in file order.
 ///
 /// # Errors
