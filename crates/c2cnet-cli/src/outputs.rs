@@ -72,7 +72,10 @@ fn existing(path: &Path) -> Option<FileKind> {
 /// Whether two paths lead to the same plain file, whether it exists or not.
 fn same(a: &Path, b: &Path) -> bool {
     match (a.exists(), b.exists()) {
-        (true, true) => a.is_file() && same_file::is_same_file(a, b).unwrap_or(false),
+        // To compare pipes would be to open them and wait for who is at the other end.
+        (true, true) => {
+            a.is_file() && b.is_file() && same_file::is_same_file(a, b).unwrap_or(false)
+        }
         (false, false) => place(a).is_some_and(|a| Some(a) == place(b)),
         _ => false,
     }

@@ -3,7 +3,9 @@
 //! `multiprocessing` forks on many systems. A forked process has none of its parent's threads, so
 //! work handed to the parent's pool would never be done. Such a process gets its own pool.
 
+use crate::errors::exception;
 use c2cnet::{Error, Result};
+use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -37,6 +39,13 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
             reason.unwrap_or_default()
         )))
     })
+}
+
+/// Panics, for a test of what Python sees of it.
+#[pyfunction]
+pub fn _panic(py: Python<'_>) -> PyResult<()> {
+    py.detach(|| run(|| panic!("on request")))
+        .map_err(exception)
 }
 
 fn run_in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {

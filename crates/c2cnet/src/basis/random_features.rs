@@ -276,7 +276,8 @@ impl RandomFeatures {
         if spec.partitions.is_empty() {
             spec.partitions = vec![1; dim];
         }
-        memory::room("random features", &[dim + 2, spec.functions])?;
+        let what = format!("random features: functions = {}", spec.functions);
+        memory::room(&what, &[dim + 2, spec.functions])?;
         let (axes, offsets) = layout(&domain, &spec)?;
         let mut rng = ChaCha8Rng::seed_from_u64(spec.seed);
         let mut draw = || spec.scale * (2.0 * rng.random::<f64>() - 1.0);
