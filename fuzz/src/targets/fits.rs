@@ -81,6 +81,18 @@ fn field(rng: &mut ChaCha8Rng, samples: usize) -> Option<Field> {
     field.ok()
 }
 
+/// Takes out sizes that a machine can do in an hour: to ask for an hour's work is no attack.
+fn without_honest_work(settings: &mut Value) {
+    match settings {
+        Value::Object(fields) => fields.values_mut().for_each(without_honest_work),
+        Value::Array(list) => list.iter_mut().for_each(without_honest_work),
+        Value::Number(n) if n.as_u64().is_some_and(|n| (300..100_000_000).contains(&n)) => {
+            *settings = json!(300);
+        }
+        _ => {}
+    }
+}
+
 fn settings(rng: &mut ChaCha8Rng) -> Value {
     let functions = rng.random_range(1..12);
     let bases = [
@@ -114,6 +126,7 @@ fn settings(rng: &mut ChaCha8Rng) -> Value {
     }
     if rng.random_bool(0.2) {
         mutate::json(rng, &mut all);
+        without_honest_work(&mut all);
     }
     all
 }

@@ -11,11 +11,12 @@
 //! So $\sum_n \omega_n = 1$ on the whole closed domain.
 
 use super::tanh::tanh_in_place;
+use super::tensor::MAX_FUNCTIONS;
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use super::{build_blocks, group_by_cell};
 use crate::data::{Bounds, Points};
 use crate::storage::tensor;
-use crate::{Error, Result, linalg, memory};
+use crate::{Error, Result, linalg};
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut};
 use rand::{RngExt, SeedableRng};
@@ -276,8 +277,6 @@ impl RandomFeatures {
         if spec.partitions.is_empty() {
             spec.partitions = vec![1; dim];
         }
-        let what = format!("random features: functions = {}", spec.functions);
-        memory::room(&what, &[dim + 2, spec.functions])?;
         let (axes, offsets) = layout(&domain, &spec)?;
         let mut rng = ChaCha8Rng::seed_from_u64(spec.seed);
         let mut draw = || spec.scale * (2.0 * rng.random::<f64>() - 1.0);
@@ -405,6 +404,12 @@ fn layout(domain: &Bounds, spec: &RandomFeaturesSpec) -> Result<(Vec<Axis>, Vec<
         return Err(Error::Config(format!(
             "random features: scale = {} must be positive",
             spec.scale
+        )));
+    }
+    if spec.functions > MAX_FUNCTIONS {
+        return Err(Error::Config(format!(
+            "random features: functions = {} are too many; at most {MAX_FUNCTIONS} are allowed",
+            spec.functions
         )));
     }
     let patches = spec.partitions.iter().try_fold(1usize, |a, &b| {
