@@ -105,10 +105,10 @@ fn use_model(model: &C2CNet, data: &[Dataset]) {
         let Ok(coordinates) = model.predict_coordinates(&data.inputs) else {
             continue;
         };
-        for k in 0..model.outputs().len() {
+        for (name, _) in model.outputs() {
             for dim in 1..=3 {
                 let middle = Points::new(dim, vec![0.5; 3 * dim]).expect("points");
-                let _ = model.decode(coordinates.as_ref(), k, &middle);
+                let _ = model.decode(coordinates.as_ref(), name, &middle);
             }
         }
     }
