@@ -329,6 +329,16 @@ mod unix {
         let folder = prepared();
         folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "/dev/null"]);
         folder.succeed(&fit(&["data.npz", "-o", "/dev/null"]));
+        let network = [
+            "--map",
+            "mlp",
+            "--set",
+            "map.mlp.steps=20",
+            "--checkpoint-every",
+            "0",
+        ];
+        folder.succeed(&[&fit(&["data.npz", "-o", "/dev/null"])[..], &network].concat());
+        assert!(!std::path::Path::new("/dev/null.training").exists());
         let kind = std::fs::metadata("/dev/null").unwrap().file_type();
         assert!(kind.is_char_device());
         for arguments in [

@@ -132,3 +132,29 @@ fn describe(
     });
     Ok(model.with_info(info))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Field, Points};
+    use crate::observe::Silent;
+    use faer::Mat;
+
+    #[test]
+    fn a_fit_whose_error_is_no_number_has_not_succeeded() {
+        let field = |shift: usize| {
+            let values = Mat::from_fn(9, 12, |i, k| ((i + shift) as f64 * 0.7 + k as f64).sin());
+            Field::shared(Points::linspace(0.0, 1.0, 9), vec![values]).unwrap()
+        };
+        let data = Dataset::new(field(0), field(2)).unwrap();
+        let config =
+            serde_json::from_value(serde_json::json!({"map": {"kind": "linear"}})).unwrap();
+        let (_, mut report) = fit(&data, &config, &Silent).unwrap();
+        check(&report).unwrap();
+        for wrong in [f64::NAN, f64::INFINITY] {
+            report.validation.rl2e = wrong;
+            let error = check(&report).unwrap_err();
+            assert!(matches!(&error, Error::Numerical(m) if m.contains("came to nothing")));
+        }
+    }
+}
