@@ -139,16 +139,18 @@ mod tests {
     use crate::data::{Field, Points};
     use crate::observe::Silent;
     use faer::Mat;
+    use serde_json::json;
 
     #[test]
     fn a_fit_whose_error_is_no_number_has_not_succeeded() {
         let field = |shift: usize| {
-            let values = Mat::from_fn(9, 12, |i, k| ((i + shift) as f64 * 0.7 + k as f64).sin());
-            Field::shared(Points::linspace(0.0, 1.0, 9), vec![values]).unwrap()
+            let values = Mat::from_fn(40, 12, |i, k| ((i + shift) as f64 * 0.1 + k as f64).sin());
+            Field::shared(Points::linspace(0.0, 1.0, 40), vec![values]).unwrap()
         };
         let data = Dataset::new(field(0), field(2)).unwrap();
-        let config =
-            serde_json::from_value(serde_json::json!({"map": {"kind": "linear"}})).unwrap();
+        let side = json!({"basis": {"family": "fourier", "functions": 5}});
+        let config = json!({"input": side, "output": side, "map": {"kind": "linear"}});
+        let config = serde_json::from_value(config).unwrap();
         let (_, mut report) = fit(&data, &config, &Silent).unwrap();
         check(&report).unwrap();
         for wrong in [f64::NAN, f64::INFINITY] {
