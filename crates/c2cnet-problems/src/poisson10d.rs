@@ -213,7 +213,7 @@ mod tests {
         check_refused_text(
             "poisson10d",
             &[
-                (json!({"points": 0}), "points = 0 must be at least 1"),
+                (json!({"points": 0}), "points = 0 must be 1 to 10000000"),
                 (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
                 (json!({"dimension": 21}), "dimension = 21 must be 1 to 20"),
                 (json!({"n_test": 2}), "`n_test`"),
