@@ -5,10 +5,12 @@
 mod command;
 mod device;
 mod exit;
+mod file_kind;
+mod outputs;
 mod settings;
 mod training;
 
-use c2cnet_experiments::terminal::interrupt;
+use c2cnet_experiments::terminal::{interrupt, shown};
 use clap::Parser;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -31,6 +33,7 @@ Exit codes:
   3    data that cannot be used: shapes, NaN, points outside the domain
   4    a file that cannot be read or written, is damaged or is not what it should be
   5    a computation that did not succeed
+  6    memory that does not suffice
   130  interrupted (Ctrl-C; a second Ctrl-C stops at once)";
 
 /// Learn operators between function spaces in prescribed bases: encode input functions as basis
@@ -56,10 +59,11 @@ fn main() -> ExitCode {
         }
     };
     exit::quiet_panics();
+    exit::speak_when_aborted();
     match std::panic::catch_unwind(|| run(cli)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(e)) => {
-            eprintln!("error: {}", exit::message(&e));
+            eprintln!("error: {}", shown(exit::message(&e)));
             ExitCode::from(exit::code(&e))
         }
         Err(_) => ExitCode::from(exit::OTHER),
@@ -68,10 +72,9 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> anyhow::Result<()> {
     interrupt::install()?;
-    if let Some(threads) = cli.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.get())
-            .build_global()?;
-    }
+    // Here and not by the first who needs them: threads that cannot be started are then an error.
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(cli.threads.map_or(0, NonZeroUsize::get))
+        .build_global()?;
     cli.command.run()
 }

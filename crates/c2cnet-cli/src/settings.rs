@@ -20,6 +20,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// The file that is read.
+    pub fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
     /// The settings as a table.
     pub fn table(&self) -> Result<Table> {
         let mut table = match &self.config {
@@ -122,6 +127,11 @@ impl FitFlags {
         "symmetries",
     ];
 
+    /// The file that is read.
+    pub fn file(&self) -> Option<&Path> {
+        self.source.file()
+    }
+
     /// The settings of a fit, checked.
     pub fn resolve(&self) -> anyhow::Result<FitConfig> {
         if let Some(path) = &self.source.config {
@@ -182,7 +192,7 @@ impl FitFlags {
 }
 
 fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|e| Error::io(path, e))
+    c2cnet::storage::read_text(path)
 }
 
 fn in_file(path: &Path, error: &toml::de::Error) -> Error {

@@ -92,7 +92,7 @@ impl Span {
         let margin = match scale {
             _ if !is_constant(lo, hi) => pad * (hi - lo),
             Scale::Log10 => 0.5,
-            Scale::Linear if lo == 0.0 => 1.0,
+            Scale::Linear if lo.abs() < TINY => 1.0,
             Scale::Linear => 0.1 * lo.abs(),
         };
         Span {
@@ -151,9 +151,12 @@ impl Span {
     }
 }
 
+/// Smaller numbers have lost digits, and parts of them vanish: they are drawn as zero.
+const TINY: f64 = 1e-290;
+
 /// No more than rounding apart: marks between the two could not be told apart.
 fn is_constant(lo: f64, hi: f64) -> bool {
-    (hi - lo).abs() <= 1e-11 * lo.abs().max(hi.abs())
+    (hi - lo).abs() <= (1e-11 * lo.abs().max(hi.abs())).max(TINY)
 }
 
 #[cfg(test)]

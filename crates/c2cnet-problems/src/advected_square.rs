@@ -107,6 +107,7 @@ impl AdvectedSquare {
         let is = Check::of::<Self>();
         is.within("points", self.points, 2..=100_001)?;
         is.at_least("n_train", self.n_train, 1)?;
+        is.room(&[self.n_train, self.n_test], 2 * self.points)?;
         is.within("squares", self.squares, 0..=100)?;
         let smooth = self.smooth >= 0.0 && self.smooth.is_finite();
         is.that(smooth, "smooth", self.smooth, "0 or more")?;
@@ -189,8 +190,8 @@ mod tests {
             let data = problem.samples(1, &Unwatched).unwrap();
             for k in 0..data.samples() {
                 let [f, u] = pair(&data, k);
-                for i in 0..100 {
-                    let difference = u[(i + nodes) % 100] - f[i];
+                for (i, f) in f[..100].iter().enumerate() {
+                    let difference = u[(i + nodes) % 100] - f;
                     assert!(difference.abs() < 1e-12, "sample {k}, node {i}");
                 }
                 assert!((u[100] - u[0]).abs() < 1e-12, "sample {k} is periodic");
@@ -212,9 +213,9 @@ mod tests {
         let [coarse, fine] = [coarse, fine].map(|p| p.samples(2, &Unwatched).unwrap());
         for k in 0..coarse.samples() {
             let ([_, u], [f, _]) = (pair(&coarse, k), pair(&fine, k));
-            for i in 0..100 {
+            for (i, u) in u[..100].iter().enumerate() {
                 let from = (10 * i + 1000 - 503) % 1000;
-                assert!((u[i] - f[from]).abs() < 1e-12, "sample {k}, node {i}");
+                assert!((u - f[from]).abs() < 1e-12, "sample {k}, node {i}");
             }
         }
     }

@@ -68,6 +68,17 @@ fn check_settings<P: Problem>(problem: &P) {
         "{message:?} does not name it"
     );
 
+    for count in [1_000_000_000_000u64, u64::MAX] {
+        let mut many = settings.clone();
+        many["n_train"] = json!(count);
+        let many: P = serde_json::from_value(many).expect("a number of samples is a setting");
+        let refused = many.samples(0, &Stop);
+        assert!(
+            matches!(refused, Err(Error::Config(_))),
+            "more samples than memory holds are refused"
+        );
+    }
+
     // With few samples, because all of them would take much memory.
     let mut defaults = value(&P::default());
     for (name, count) in [("n_train", 1), ("n_test", 0)] {

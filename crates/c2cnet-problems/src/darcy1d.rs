@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `points` | 2000 | equally spaced points of $f$ and $u$, both ends included | at least 3 |
+/// | `points` | 2000 | equally spaced points of $f$ and $u$, both ends included | 3 to 100000 |
 /// | `n_train` | 800 | training samples | at least 1 |
 /// | `n_test` | 200 | test samples, after the training samples | any |
 /// | `length` | 0.04 | $\ell$ of the covariance of $f$ | at least 0.002 |
@@ -63,6 +63,8 @@ impl Default for Darcy1d {
 
 /// Intervals of the solver's grid per length of the covariance, at least.
 const INTERVALS_PER_LENGTH: f64 = 64.0;
+/// More points of an interval are a slip, not a wish.
+const MOST_POINTS: usize = 100_000;
 /// Intervals of the solver's grid, at least.
 const INTERVALS: f64 = 1000.0;
 
@@ -111,8 +113,9 @@ impl Problem for Darcy1d {
 impl Darcy1d {
     fn check(&self) -> Result<()> {
         let is = Check::of::<Self>();
-        is.at_least("points", self.points, 3)?;
+        is.within("points", self.points, 3..=MOST_POINTS)?;
         is.at_least("n_train", self.n_train, 1)?;
+        is.room(&[self.n_train, self.n_test], 2 * self.points)?;
         is.length("length", self.length, 0.002)?;
         is.positive("sigma", self.sigma)
     }

@@ -39,7 +39,7 @@ use std::sync::Mutex;
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `grid` | 31 | points along each axis for $k$ and $f$, of which those of the L are kept (736) | odd, at least 3 |
+/// | `grid` | 31 | points along each axis for $k$ and $f$, of which those of the L are kept (736) | odd, 3 to 2001 |
 /// | `points` | 450 | about how many nodes the mesh of $u$ has | at least 50 |
 /// | `n_train` | 51000 | training samples | at least 1 |
 /// | `n_test` | 7000 | test samples, after the training samples | any |
@@ -143,9 +143,12 @@ impl DarcyLshape {
         let is = Check::of::<Self>();
         let (grid, k_sigma) = (self.grid, self.k_sigma);
         let odd = !grid.is_multiple_of(2);
-        is.that(grid >= 3 && odd, "grid", grid, "odd and at least 3")?;
+        let fits = (3..=2001).contains(&grid) && odd;
+        is.that(fits, "grid", grid, "odd and 3 to 2001")?;
         is.at_least("points", self.points, 50)?;
         is.at_least("n_train", self.n_train, 1)?;
+        let numbers = self.points.saturating_add(2 * grid * grid);
+        is.room(&[self.n_train, self.n_test], numbers)?;
         is.length("k_length", self.k_length, 0.05)?;
         is.length("f_length", self.f_length, 0.05)?;
         let fits = k_sigma > 0.0 && k_sigma <= 5.0;

@@ -40,7 +40,7 @@ const SIDES: usize = 64;
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `points` | 1048 | about how many nodes the mesh of the displacements has | at least 200 |
-/// | `load_points` | 101 | equally spaced points of $f$ on the right edge, both ends included | at least 2 |
+/// | `load_points` | 101 | equally spaced points of $f$ on the right edge, both ends included | 2 to 100000 |
 /// | `n_train` | 1850 | training samples | at least 1 |
 /// | `n_test` | 100 | test samples, after the training samples | any |
 /// | `length` | 0.12 | $\ell$ of the covariance of $f$ | at least 0.02 |
@@ -123,8 +123,12 @@ impl ElasticPlate {
     fn check(&self) -> Result<()> {
         let is = Check::of::<Self>();
         is.at_least("points", self.points, 200)?;
-        is.at_least("load_points", self.load_points, 2)?;
+        is.within("load_points", self.load_points, 2..=100_000)?;
         is.at_least("n_train", self.n_train, 1)?;
+        let numbers = self
+            .load_points
+            .saturating_add(self.points.saturating_mul(2));
+        is.room(&[self.n_train, self.n_test], numbers)?;
         is.length("length", self.length, 0.02)?;
         is.positive("sigma", self.sigma)?;
         is.reference(self.reference, self.points)

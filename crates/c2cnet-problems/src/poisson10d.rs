@@ -29,7 +29,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `points` | 20000 | quasi-random points of $f$ and $u$ | at least 1 |
+/// | `points` | 20000 | quasi-random points of $f$ and $u$ | 1 to 10000000 |
 /// | `dimension` | 10 | $d$ | 1 to 20 |
 /// | `n_train` | 8 | training samples | at least 1 |
 /// | `n_gen1` | 2 | samples that test interpolation | any |
@@ -98,9 +98,11 @@ impl Problem for Poisson10d {
 impl Poisson10d {
     fn check(&self) -> Result<()> {
         let is = Check::of::<Self>();
-        is.at_least("points", self.points, 1)?;
         is.at_least("n_train", self.n_train, 1)?;
-        is.within("dimension", self.dimension, 1..=HALTON_DIMENSIONS)
+        is.within("dimension", self.dimension, 1..=HALTON_DIMENSIONS)?;
+        is.within("points", self.points, 1..=10_000_000)?;
+        let samples = [self.n_train, self.n_gen1, self.n_gen2];
+        is.room(&samples, 2 * self.points)
     }
 
     /// Name, size, smallest $\alpha$ and width of the range of each set.
@@ -211,7 +213,7 @@ mod tests {
         check_refused_text(
             "poisson10d",
             &[
-                (json!({"points": 0}), "points = 0 must be at least 1"),
+                (json!({"points": 0}), "points = 0 must be 1 to 10000000"),
                 (json!({"n_train": 0}), "n_train = 0 must be at least 1"),
                 (json!({"dimension": 21}), "dimension = 21 must be 1 to 20"),
                 (json!({"n_test": 2}), "`n_test`"),

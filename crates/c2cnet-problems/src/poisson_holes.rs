@@ -122,6 +122,7 @@ impl PoissonHoles {
         let is = Check::of::<Self>();
         is.at_least("points", self.points, 200)?;
         is.at_least("n_train", self.n_train, 1)?;
+        is.room(&[self.n_train, self.n_test], self.points.saturating_mul(2))?;
         is.positive("amplitude", self.amplitude)?;
         is.reference(self.reference, self.points)
     }

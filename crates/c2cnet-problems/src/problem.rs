@@ -178,11 +178,7 @@ mod tests {
                 json!({"kernel": "other"}),
                 ["`other`", "`printed`"],
             ),
-            (
-                "darcy1d",
-                json!({"points": 2}),
-                ["points = 2", "at least 3"],
-            ),
+            ("darcy1d", json!({"points": 2}), ["points = 2", "3 to"]),
             ("darcy1d", json!({"length": 0.0}), ["length = 0", "0.002"]),
             (
                 "darcy1d",

@@ -1,7 +1,7 @@
 //! Settings that must lie in a range.
 
 use crate::Problem;
-use c2cnet::{Error, Result};
+use c2cnet::{Error, Result, memory};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -55,6 +55,13 @@ impl Check {
         let holds = (least..=1_000_000).contains(&value);
         let must = format!("4 times points, {least}, to 1000000");
         self.that(holds, "reference", value, &must)
+    }
+
+    /// Room for so many samples of all sets, with so many numbers each, and for those that make a sample.
+    pub fn room(self, samples: &[usize], numbers: usize) -> Result<()> {
+        let total = samples.iter().fold(0usize, |sum, &n| sum.saturating_add(n));
+        let what = format!("settings of problem {}: samples and their numbers", self.0);
+        memory::room(&what, &[total, numbers])
     }
 
     /// Attributes an error to setting `name`.

@@ -1,6 +1,7 @@
 //! NumPy arrays as fields and points, and back.
 
 use crate::errors::exception;
+use crate::pool::guarded;
 use c2cnet::data::{Field, Fields, Points, Scattered};
 use c2cnet::{Error, Result};
 use faer::{Mat, MatRef};
@@ -50,7 +51,7 @@ pub fn fields(py: Python<'_>, arrays: &[NamedArrays<'_>]) -> PyResult<Fields> {
             (name.clone(), points, values.views())
         })
         .collect();
-    py.detach(|| {
+    let fields = || {
         views
             .into_iter()
             .map(|(name, points, values)| {
@@ -70,8 +71,8 @@ pub fn fields(py: Python<'_>, arrays: &[NamedArrays<'_>]) -> PyResult<Fields> {
                 Ok((name, field))
             })
             .collect::<Result<_>>()
-    })
-    .map_err(exception)
+    };
+    py.detach(|| guarded(fields)).map_err(exception)
 }
 
 /// Points `(n, d)`.

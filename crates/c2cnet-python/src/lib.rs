@@ -26,6 +26,8 @@ mod _c2cnet {
     use super::fitting::{diagnose, fit, fit_plan, plan};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::pool::_panic;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

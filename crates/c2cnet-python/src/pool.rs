@@ -3,7 +3,11 @@
 //! `multiprocessing` forks on many systems. A forked process has none of its parent's threads, so
 //! work handed to the parent's pool would never be done. Such a process gets its own pool.
 
+use crate::errors::exception;
+use c2cnet::{Error, Result};
+use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +23,32 @@ pub fn remember_process() {
 }
 
 /// Does `work` with threads that exist.
-pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub fn run<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    guarded(|| run_in_pool(work))
+}
+
+/// Makes a panic, which would be a mistake in the program, an error: as an exception of its own kind it would pass by
+/// `except Exception`.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let caught = std::panic::catch_unwind(AssertUnwindSafe(work));
+    caught.unwrap_or_else(|payload| {
+        let reason = payload.downcast_ref::<&str>().map(ToString::to_string);
+        let reason = reason.or_else(|| payload.downcast_ref::<String>().cloned());
+        Err(Error::Numerical(format!(
+            "internal error, which should not happen: {}; please report it",
+            reason.unwrap_or_default()
+        )))
+    })
+}
+
+/// Panics, for a test of what Python sees of it.
+#[pyfunction]
+pub fn _panic(py: Python<'_>) -> PyResult<()> {
+    py.detach(|| run(|| panic!("on request")))
+        .map_err(exception)
+}
+
+fn run_in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let process = std::process::id();
     if process == IMPORTER.load(Relaxed) {
         return work();

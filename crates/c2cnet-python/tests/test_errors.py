@@ -186,3 +186,18 @@ def test_an_exception_of_the_listener_ends_the_fit():
     with pytest.raises(LookupError, match="enough"):
         model.fit(F, U, X, X)
     assert not hasattr(model, "report_")
+
+
+def test_a_panic_does_not_pass_by_except_exception():
+    with pytest.raises(RuntimeError, match="internal error.*on request"):
+        c2cnet._c2cnet._panic()
+
+
+def test_values_whose_squares_overflow_are_refused():
+    with pytest.raises(ValueError, match="sample 1 has a value of size 1e160"):
+        small().fit(bad(F, (1, 2), 1e160), U, X, X)
+
+
+def test_settings_beyond_all_memory_are_refused():
+    with pytest.raises(ValueError, match="functions"):
+        small(input=c2cnet.RandomFeatures(functions=10**12)).fit(F, U, X, X)

@@ -90,6 +90,8 @@ mod fit;
 #[doc(hidden)] // for the other crates of the workspace
 pub mod linalg;
 pub mod map;
+#[doc(hidden)] // for the other crates of the workspace
+pub mod memory;
 pub mod metrics;
 pub mod observe;
 pub mod operator;

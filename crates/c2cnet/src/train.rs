@@ -27,6 +27,7 @@ pub fn fit(
     let context = Context::new(&train, config.protocol(), observer);
     let (plan, prepared) = choose(&context, config)?;
     let (model, mut report) = build(&context, &plan, prepared)?;
+    check(&report)?;
     report.seconds.total = begin.elapsed().as_secs_f64();
     Ok((describe(model, &plan, Some(config), &report, data)?, report))
 }
@@ -61,8 +62,21 @@ pub fn fit_plan(
     plan.check(&train)?;
     let context = Context::new(&train, plan.protocol, observer);
     let (model, mut report) = build(&context, plan, Prepared::default())?;
+    check(&report)?;
     report.seconds.total = begin.elapsed().as_secs_f64();
     Ok((describe(model, plan, None, &report, data)?, report))
+}
+
+/// Refuses a fit that came to nothing.
+fn check(report: &FitReport) -> Result<()> {
+    let error = report.validation.rl2e;
+    match error.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Numerical(format!(
+            "the fit came to nothing: its error is {error}; look at the data (c2cnet inspect), or try another map or \
+             other bases"
+        ))),
+    }
 }
 
 /// The training samples, if there are enough to fit and to judge.
@@ -85,6 +99,12 @@ fn training_samples(data: &Dataset) -> Result<Dataset> {
             "{} training samples are too few: some are held out to judge the choices; give at least 5",
             train.samples()
         )));
+    }
+    for (name, field) in &train.inputs {
+        field.check_inputs(format!("input {name}").trim_end())?;
+    }
+    for (name, field) in &train.outputs {
+        field.check_outputs(format!("output {name}").trim_end())?;
     }
     Ok(train)
 }
@@ -111,4 +131,32 @@ fn describe(
         "held_out": report.held_out,
     });
     Ok(model.with_info(info))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Field, Points};
+    use crate::observe::Silent;
+    use faer::Mat;
+    use serde_json::json;
+
+    #[test]
+    fn a_fit_whose_error_is_no_number_has_not_succeeded() {
+        let field = |shift: usize| {
+            let values = Mat::from_fn(40, 12, |i, k| ((i + shift) as f64 * 0.1 + k as f64).sin());
+            Field::shared(Points::linspace(0.0, 1.0, 40), vec![values]).unwrap()
+        };
+        let data = Dataset::new(field(0), field(2)).unwrap();
+        let side = json!({"basis": {"family": "fourier", "functions": 5}});
+        let config = json!({"input": side, "output": side, "map": {"kind": "linear"}});
+        let config = serde_json::from_value(config).unwrap();
+        let (_, mut report) = fit(&data, &config, &Silent).unwrap();
+        check(&report).unwrap();
+        for wrong in [f64::NAN, f64::INFINITY] {
+            report.validation.rl2e = wrong;
+            let error = check(&report).unwrap_err();
+            assert!(matches!(&error, Error::Numerical(m) if m.contains("came to nothing")));
+        }
+    }
 }

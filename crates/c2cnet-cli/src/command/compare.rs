@@ -4,6 +4,8 @@ mod figure;
 mod peers;
 
 use crate::device::DeviceFlag;
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use c2cnet::data::Dataset;
 use c2cnet::settings::MapKind;
 use c2cnet::{Error, Result};
@@ -79,6 +81,9 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", default_value = "compare.svg")]
     output: PathBuf,
 
+    #[command(flatten)]
+    force: Force,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
@@ -131,7 +136,9 @@ struct References {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    output_path::check(&args.output)?;
+    let reads = args.results.iter().chain([&args.data]);
+    let writes = [(args.output.as_path(), FileKind::Other)];
+    outputs::check(args.force, reads.map(PathBuf::as_path), &writes)?;
     args.device.check()?;
     let progress = Progress::start("reading the data").on(args.device.device);
     let data = Dataset::read_npz(&args.data)?;

@@ -1,6 +1,8 @@
 //! `c2cnet demo`: everything once, explained.
 
 use super::errors;
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use c2cnet::data::{Dataset, Field, Fields, Observations, Points};
 use c2cnet::metrics::relative;
 use c2cnet::operator::EvaluationReport;
@@ -46,9 +48,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     output_path::folder(&args.out)?;
     let file = |ending: &str| args.out.join(format!("{}.{ending}", problem.name));
     let (data_file, model_file, picture_file) = (file("npz"), file("c2c"), file("svg"));
-    for path in [&data_file, &model_file, &picture_file] {
-        output_path::check(path)?;
-    }
+    let writes = [
+        (data_file.as_path(), FileKind::Data),
+        (model_file.as_path(), FileKind::Model),
+        (picture_file.as_path(), FileKind::Other),
+    ];
+    outputs::check(Force::default(), None, &writes)?;
 
     say("1. Data")?;
     say(format_args!("   {}", problem.description))?;

@@ -3,6 +3,8 @@
 mod figures;
 mod inline;
 
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use crate::settings::FitFlags;
 use c2cnet::data::Dataset;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
@@ -44,6 +46,9 @@ pub struct Args {
     #[command(flatten)]
     settings: FitFlags,
 
+    #[command(flatten)]
+    force: Force,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
@@ -52,9 +57,12 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.resolve()?;
     output_path::folder(&args.output)?;
-    for name in ["spectrum.svg", "bias.svg", "floor.svg"] {
-        output_path::check(&args.output.join(name))?;
-    }
+    let reads = [&*args.data].into_iter().chain(args.settings.file());
+    let writes = ["spectrum.svg", "bias.svg", "floor.svg"].map(|name| args.output.join(name));
+    let writes = writes
+        .each_ref()
+        .map(|path| (path.as_path(), FileKind::Other));
+    outputs::check(args.force, reads, &writes)?;
     let progress = Progress::start("reading the data");
     let data = Dataset::read_npz(&args.data)?;
     let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;

@@ -1,6 +1,8 @@
 //! `c2cnet evaluate`: errors of a model on samples with known outputs.
 
 use super::errors;
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use c2cnet::C2CNet;
 use c2cnet::data::Dataset;
 use c2cnet::operator::EvaluationReport;
@@ -43,15 +45,20 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
 
+    #[command(flatten)]
+    force: Force,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    for path in [&args.per_sample, &args.figure].into_iter().flatten() {
-        output_path::check(path)?;
-    }
+    let writes = [&args.per_sample, &args.figure].into_iter().flatten();
+    let writes: Vec<_> = writes
+        .map(|path| (path.as_path(), FileKind::Other))
+        .collect();
+    outputs::check(args.force, [&*args.model, &*args.data], &writes)?;
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.model)?;
     let data = Dataset::read_npz(&args.data)?;

@@ -2,13 +2,15 @@
 
 use super::errors;
 use crate::device::DeviceFlag;
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use crate::settings::{FitFlags, read_plan};
 use crate::training::{MetricsFile, Training};
 use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::report::{Choice, NetworkReport};
-use c2cnet::{FitReport, fit, fit_plan};
-use c2cnet_experiments::output_path;
+use c2cnet::storage::Claim;
+use c2cnet::{C2CNet, FitReport, fit, fit_plan};
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -55,6 +57,8 @@ A network that is being trained has checkpoints in the folder MODEL.training: ev
 on Ctrl-C, and at its end. The same command with --resume goes on from there to the same model, bit
 for bit, as without a break. The folder goes when the model is written.
 
+A model that exists is replaced, data only with --force, and the files that the fit reads never.
+
 Errors shown are on training samples that were held out, unless the recipe `paper` trains on all
 of them; the samples after n_train are not looked at.";
 
@@ -94,6 +98,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 
+    #[command(flatten)]
+    force: Force,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
@@ -110,10 +117,15 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.resolve()?;
     let plan = args.plan.as_deref().map(read_plan).transpose()?;
-    output_path::check(&args.output)?;
-    if let Some(path) = &args.metrics {
-        output_path::check(path)?;
-    }
+    let mut writes = vec![(args.output.as_path(), FileKind::Model)];
+    writes.extend(
+        args.metrics
+            .iter()
+            .map(|path| (path.as_path(), FileKind::Other)),
+    );
+    let reads = [&*args.data].into_iter().chain(args.plan.as_deref());
+    outputs::check(args.force, reads.chain(args.settings.file()), &writes)?;
+    let _claim = Claim::new(&args.output)?;
     args.device.check()?;
     let progress = Progress::start("reading the data").on(args.device.device);
     let data = Dataset::read_npz(&args.data)?;
@@ -131,7 +143,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         None => fit(&data, &config, &training),
     })
     .map_err(|e| training.explain(e))?;
-    interrupt::patiently(|| model.save(&args.output))?;
+    interrupt::patiently(|| {
+        model.save(&args.output)?;
+        // What is there now is what counts; a device cannot be asked.
+        match args.output.is_file() {
+            true => C2CNet::load(&args.output).map(drop),
+            false => Ok(()),
+        }
+    })?;
     training.finish()?;
     if args.json {
         say_json(args, &report, model.map().describe())?;

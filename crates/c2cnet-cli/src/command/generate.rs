@@ -1,10 +1,12 @@
 //! `c2cnet generate`: data of a problem.
 
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use crate::settings::Source;
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
+use c2cnet_experiments::reproduce;
 use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, say};
-use c2cnet_experiments::{output_path, reproduce};
 use c2cnet_problems::problems;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -52,6 +54,9 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["problem", "output", "seed", "config", "pairs", "experiment"])]
     list: bool,
 
+    #[command(flatten)]
+    force: Force,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
@@ -61,7 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let (Some(problem), Some(path)) = (&args.problem, &args.output) else {
         return list(args.json);
     };
-    output_path::check(path)?;
+    outputs::check(args.force, args.settings.file(), &[(path, FileKind::Data)])?;
     let data = match &args.experiment {
         Some(experiment) => reproduce::data_set(experiment, problem, args.quick)?,
         None => of_problem(problem, args)?,

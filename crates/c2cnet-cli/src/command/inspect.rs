@@ -3,13 +3,12 @@
 mod data;
 mod model;
 
+use crate::file_kind::FileKind;
 use c2cnet::C2CNet;
+use c2cnet::Error;
 use c2cnet::data::{Dataset, npz};
-use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{self, Table, say};
 use serde_json::json;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
@@ -39,14 +38,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let (text, object) = match &args.file {
         None => devices(),
-        Some(file) => match kind(file)? {
-            Kind::Archive => match Dataset::read_npz(file) {
-                Ok(dataset) => data::describe(&dataset),
-                // Predictions have outputs alone.
-                Err(e) => prediction(file).ok_or(e)?,
-            },
-            Kind::Model => model::describe(&C2CNet::load(file)?, file)?,
-        },
+        Some(file) => describe(file)?,
     };
     if args.json {
         terminal::say_json(&object)?;
@@ -73,26 +65,19 @@ fn devices() -> (String, serde_json::Value) {
     (table.to_string(), json!({ "devices": all }))
 }
 
-enum Kind {
-    Archive,
-    Model,
-}
-
 /// By the first bytes, not by the name.
-fn kind(path: &Path) -> Result<Kind> {
-    let io = |e| Error::io(path, e);
-    let mut start = Vec::new();
-    let file = File::open(path).map_err(io)?;
-    file.take(9).read_to_end(&mut start).map_err(io)?;
-    if start.starts_with(b"PK") {
-        Ok(Kind::Archive)
-    } else if start.get(8) == Some(&b'{') {
-        Ok(Kind::Model)
-    } else {
-        Err(Error::format(
-            path,
-            "neither a c2cnet model nor an npz data file, or a damaged one",
-        ))
+fn describe(file: &Path) -> Result<(String, serde_json::Value)> {
+    match FileKind::of(file)? {
+        FileKind::Data | FileKind::Prediction => match Dataset::read_npz(file) {
+            Ok(dataset) => Ok(data::describe(&dataset)),
+            // Predictions have outputs alone.
+            Err(e) => prediction(file).ok_or(e),
+        },
+        FileKind::Model => model::describe(&C2CNet::load(file)?, file),
+        FileKind::Other => {
+            let reason = "neither a c2cnet model nor an npz data file, or a damaged one";
+            Err(Error::format(file, reason))
+        }
     }
 }
 

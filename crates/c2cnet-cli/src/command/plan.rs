@@ -1,5 +1,7 @@
 //! `c2cnet plan`: what a fit would do, to be looked at and changed.
 
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use crate::settings::FitFlags;
 use c2cnet::data::Dataset;
 use c2cnet_experiments::output_path;
@@ -28,13 +30,19 @@ pub struct Args {
 
     #[command(flatten)]
     settings: FitFlags,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.resolve()?;
-    if let Some(path) = &args.output {
-        output_path::check(path)?;
-    }
+    let reads = [&*args.data].into_iter().chain(args.settings.file());
+    let writes = args
+        .output
+        .iter()
+        .map(|path| (path.as_path(), FileKind::Other));
+    outputs::check(args.force, reads, &writes.collect::<Vec<_>>())?;
     let progress = Progress::start("reading the data");
     let data = Dataset::read_npz(&args.data)?;
     let (plan, choices) = interrupt::patiently(|| c2cnet::plan(&data, &config, &progress))?;

@@ -1,14 +1,16 @@
 //! `c2cnet plot`: a picture of one sample, or of the course of training.
 
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use crate::training;
 use c2cnet::Error;
 use c2cnet::data::{Bounds, Dataset, Field, Fields, Points, npz};
+use c2cnet::storage::open_plain;
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{PLANE, plane, sorted};
 use c2cnet_experiments::terminal::{counted, number, say};
 use c2cnet_figure::contour::Segment;
 use c2cnet_figure::{ARROW_MARGIN, ColourScale, Figure, Panel, Series};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -38,11 +40,15 @@ pub struct Args {
     /// data with the sample, -K.svg].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let stem = stem(&args.data);
     let path = |default: String| args.output.clone().unwrap_or(PathBuf::from(default));
+    let check = |path: &Path| outputs::check(args.force, [&*args.data], &[(path, FileKind::Other)]);
     let (path, figure) = if is_json(&args.data)? {
         if args.sample.is_some() {
             let reason = format!(
@@ -52,13 +58,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             return Err(Error::Config(format!("--sample: {reason}")).into());
         }
         let path = path(format!("{stem}.svg"));
-        output_path::check(&path)?;
+        check(&path)?;
         let records = training::read_metrics(&args.data)?;
         (path, training::figure("Training", &records))
     } else {
         let sample = args.sample.unwrap_or(0);
         let path = path(format!("{stem}-{sample}.svg"));
-        output_path::check(&path)?;
+        check(&path)?;
         let data = Dataset::read_npz(&args.data)?;
         if sample >= data.samples() {
             return Err(Error::Data(format!(
@@ -92,7 +98,7 @@ fn stem(data: &Path) -> String {
 fn is_json(path: &Path) -> c2cnet::Result<bool> {
     let io = |e| Error::io(path, e);
     let mut start = Vec::new();
-    let file = File::open(path).map_err(io)?;
+    let (file, _) = open_plain(path)?;
     file.take(1).read_to_end(&mut start).map_err(io)?;
     Ok(match start.first() {
         Some(first) => *first == b'{',

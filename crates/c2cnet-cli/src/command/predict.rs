@@ -1,10 +1,11 @@
 //! `c2cnet predict`: outputs of a model, at any points.
 
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
 use c2cnet::C2CNet;
 use c2cnet::data::npz::write_npz;
 use c2cnet::data::{Dataset, Field, Points, read_output_points, read_points};
 use c2cnet::{Error, Result};
-use c2cnet_experiments::output_path;
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
 use faer::Mat;
 use serde_json::json;
@@ -44,6 +45,9 @@ pub struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
+    #[command(flatten)]
+    force: Force,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
@@ -67,7 +71,10 @@ struct Prediction {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    output_path::check(&args.output)?;
+    let reads = [&*args.model, &*args.input]
+        .into_iter()
+        .chain(args.at.as_deref());
+    outputs::check(args.force, reads, &[(&args.output, FileKind::Prediction)])?;
     let progress = Progress::start("reading the model and the inputs");
     let model = C2CNet::load(&args.model)?;
     let data = Dataset::read_npz(&args.input)?;

@@ -1,7 +1,9 @@
 //! `c2cnet report`: one page about a run, and its main figures as Markdown.
 
+use crate::file_kind::FileKind;
+use crate::outputs::{self, Force};
+use c2cnet_experiments::report;
 use c2cnet_experiments::terminal::say;
-use c2cnet_experiments::{output_path, report};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -26,14 +28,20 @@ pub struct Args {
     /// Also write the headline table and each experiment's main table as Markdown.
     #[arg(long, value_name = "MD")]
     results: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let page = args.output.clone();
     let page = page.unwrap_or_else(|| args.run.join("report.html"));
-    for path in args.output.iter().chain(&args.results) {
-        output_path::check(path)?;
-    }
+    let writes = [&page].into_iter().chain(&args.results);
+    let writes: Vec<_> = writes
+        .map(|path| (path.as_path(), FileKind::Other))
+        .collect();
+    let reads = report::files(&args.run);
+    outputs::check(args.force, reads.iter().map(PathBuf::as_path), &writes)?;
     report::write(&args.run, &page)?;
     say(format_args!("wrote {}", page.display()))?;
     if let Some(markdown) = &args.results {

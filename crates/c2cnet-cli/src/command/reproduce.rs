@@ -2,6 +2,7 @@
 
 use crate::device::DeviceFlag;
 use c2cnet::Error;
+use c2cnet::storage::Claim;
 use c2cnet_experiments::reproduce::experiment::Column;
 use c2cnet_experiments::reproduce::library::{Choice, Library, Steps};
 use c2cnet_experiments::reproduce::{self, Order, Outcome};
@@ -131,6 +132,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         })
     });
     output_path::folder(&out)?;
+    let _claim = Claim::new(&out.join("run.json"))?;
     let words: Vec<String> = std::env::args().skip(1).collect();
     let command = format!("c2cnet {}", words.join(" "));
     reproduce::describe(&out, args.quick, &command)?;

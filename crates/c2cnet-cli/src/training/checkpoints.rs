@@ -1,6 +1,6 @@
 //! Where training stands, in files beside the model.
 
-use c2cnet::storage::Archive;
+use c2cnet::storage::{Archive, remove_leftovers};
 use c2cnet::{Error, Result};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,9 +64,10 @@ impl Checkpoints {
     /// Removes the checkpoints, what a killed process left of one, and the folder unless it holds
     /// something else.
     pub fn clear(&self) -> Result<()> {
-        for file in self.files().filter(|f| is_checkpoint(f) || is_rest(f)) {
+        for file in self.files().filter(|f| is_checkpoint(f)) {
             std::fs::remove_file(&file).map_err(|e| Error::io(file, e))?;
         }
+        remove_leftovers(&self.0);
         // Not empty: then it is not ours alone.
         let _ = std::fs::remove_dir(&self.0);
         Ok(())
@@ -84,10 +85,4 @@ impl Checkpoints {
 
 fn is_checkpoint(file: &Path) -> bool {
     file.extension().is_some_and(|e| e == ENDING)
-}
-
-/// Files are written under such a name first.
-fn is_rest(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with(".c2cnet-")
 }

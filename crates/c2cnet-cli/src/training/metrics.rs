@@ -47,7 +47,7 @@ impl MetricsFile {
 /// # Errors
 /// If a line is no record, with its number, or there is none.
 pub fn read(path: &Path) -> Result<Vec<Record>> {
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+    let text = c2cnet::storage::read_text(path)?;
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let parse = |(i, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|e| {

@@ -23,7 +23,8 @@ use std::time::Duration;
 pub struct Training {
     progress: Progress,
     checkpoints: Checkpoints,
-    every: Duration,
+    /// How often there is one; never beside a device or a pipe, where no folder should be made.
+    every: Option<Duration>,
     resume: bool,
     now: Mutex<Now>,
 }
@@ -59,10 +60,11 @@ impl Training {
             metrics,
             ..Now::default()
         };
+        let special = model.exists() && !model.is_file();
         Ok(Training {
             progress,
             checkpoints,
-            every,
+            every: (!special).then_some(every),
             resume,
             now: Mutex::new(now),
         })
@@ -174,10 +176,13 @@ impl Observer for Training {
     }
 
     fn checkpoint_every(&self) -> Option<Duration> {
-        Some(self.every)
+        self.every
     }
 
     fn checkpoint(&self, mark: &str, archive: &Archive) -> Result<()> {
+        if self.every.is_none() {
+            return Ok(());
+        }
         let mut written = Ok(());
         if std::mem::take(&mut self.now().foreign) {
             written = self.checkpoints.clear();

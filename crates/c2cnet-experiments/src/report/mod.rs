@@ -25,7 +25,7 @@ mod tests;
 use crate::output_path;
 use c2cnet::Result;
 use read::Run;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes the page about the run in `folder`.
 ///
@@ -44,6 +44,22 @@ pub fn write(folder: &Path, page: &Path) -> Result<()> {
 pub fn write_results(folder: &Path, markdown: &Path) -> Result<()> {
     let run = Run::read(folder)?;
     output_path::write(markdown, &results::markdown(&run))
+}
+
+/// The files in a run's folder that are not pages about it: what a page may be made from.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let page = |path: &Path| path.extension().is_some_and(|e| e == "html" || e == "md");
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(_) if !page(&entry.path()) => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files
 }
 
 /// JSON that cannot end the script element it stands in.

@@ -1,6 +1,7 @@
 //! Experiments as they stand in TOML files.
 
 use super::derive::Reshape;
+use super::name;
 use crate::printed::Cell;
 use crate::run_files::Axis;
 use c2cnet::FitConfig;
@@ -79,6 +80,7 @@ pub enum Column {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
+    #[serde(deserialize_with = "name::read")]
     pub id: String,
     /// The method as the paper calls it.
     pub label: String,
@@ -161,6 +163,7 @@ pub struct HeadlineSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepSpec {
+    #[serde(deserialize_with = "name::read")]
     pub id: String,
     pub title: String,
     #[serde(default)]
@@ -196,6 +199,7 @@ pub struct Variant {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Titled {
+    #[serde(deserialize_with = "name::read")]
     pub id: String,
     pub title: String,
     #[serde(default)]
@@ -207,6 +211,7 @@ pub struct Titled {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferSpec {
+    #[serde(deserialize_with = "name::read")]
     pub id: String,
     pub title: String,
     #[serde(default)]
@@ -268,6 +273,7 @@ pub struct RobustnessSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableSpec {
+    #[serde(deserialize_with = "name::read")]
     pub id: String,
     pub title: String,
     #[serde(default)]
@@ -283,6 +289,7 @@ pub struct TableSpec {
 #[serde(deny_unknown_fields)]
 pub struct FigureSpec {
     pub kind: FigureKind,
+    #[serde(deserialize_with = "name::read")]
     pub id: String,
     pub title: String,
     #[serde(default)]

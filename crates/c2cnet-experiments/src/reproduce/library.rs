@@ -10,8 +10,10 @@
 //!   or of the file, for networks with the paper's recipe.
 
 use super::experiment::{Column, Experiment};
+use super::name;
 use crate::merge;
 use c2cnet::domain::Polygon;
+use c2cnet::storage::read_text;
 use c2cnet::{Error, Result};
 use toml::{Table, Value};
 
@@ -81,10 +83,11 @@ impl Library {
 
     fn text(&self, kind: usize, name: &str) -> Result<String> {
         let (prefix, files) = EMBEDDED[kind];
+        name::check(name)?;
         if let Some(folder) = &self.folder {
             let path = folder.join(format!("{prefix}{name}.toml"));
             if path.exists() || kind == 0 {
-                return std::fs::read_to_string(&path).map_err(|e| Error::io(&path, e));
+                return read_text(&path);
             }
         }
         let known = files.iter().find(|(n, _)| *n == name);

@@ -15,6 +15,7 @@ mod found;
 mod geometry;
 pub mod library;
 mod mirror;
+mod name;
 mod obstacles;
 mod run;
 mod sweep;

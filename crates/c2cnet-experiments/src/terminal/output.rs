@@ -4,9 +4,23 @@ use c2cnet::data::Bounds;
 use c2cnet::{Error, Result};
 use std::io::{self, ErrorKind, Write};
 
+/// A text without what a terminal would obey: names, keys and notes come from files of strangers. Control characters
+/// and those that turn the direction of writing are shown as in JSON; line ends and tabs stay.
+pub fn shown(text: impl std::fmt::Display) -> String {
+    let mut shown = String::new();
+    for c in text.to_string().chars() {
+        let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        match turns || (c.is_control() && c != '\n' && c != '\t') {
+            true => shown += &format!("\\u{:04x}", u32::from(c)),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
 /// Prints one line or several. A reader that went away (`| head`) is no failure.
 pub fn say(text: impl std::fmt::Display) -> Result<()> {
-    match writeln!(io::stdout().lock(), "{text}") {
+    match writeln!(io::stdout().lock(), "{}", shown(text)) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
         _ => Ok(()),
     }
@@ -129,6 +143,18 @@ mod tests {
             shown,
             ["0", "1.000", "-12.35", "0.001235", "98765", "1.000e-4"]
         );
+    }
+
+    #[test]
+    fn control_characters_from_files_are_not_obeyed() {
+        assert_eq!(shown("a\tb\n"), "a\tb\n");
+        assert_eq!(
+            shown("\u{1b}[2J\r\u{9b}\u{202e}é"),
+            "\\u001b[2J\\u000d\\u009b\\u202eé"
+        );
+        let json = serde_json::json!({ "name": "\u{1b}\u{9b}" });
+        let read: serde_json::Value = serde_json::from_str(&shown(&json)).unwrap();
+        assert_eq!(read, json);
     }
 
     #[test]

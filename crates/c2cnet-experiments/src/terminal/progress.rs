@@ -1,6 +1,6 @@
 //! What is going on, for someone who waits at a terminal.
 
-use super::interrupt;
+use super::{interrupt, shown};
 use c2cnet::observe::{self, Event};
 use c2cnet::{Device, Observer};
 use c2cnet_problems::Watcher;
@@ -21,7 +21,7 @@ impl Progress {
     /// Starts with a first step.
     pub fn start(step: impl Into<String>) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        bar.set_message(step.into());
+        bar.set_message(shown(step.into()));
         bar.enable_steady_tick(Duration::from_millis(120));
         let progress = Progress(bar, Device::Cpu);
         progress.look(SPINNER);
@@ -36,7 +36,7 @@ impl Progress {
 
     /// Says something on standard error, terminal or not, beside the bar.
     pub fn note(&self, text: impl std::fmt::Display) {
-        self.0.suspend(|| eprintln!("note: {text}"));
+        self.0.suspend(|| eprintln!("note: {}", shown(text)));
     }
 
     fn look(&self, template: &str) {
@@ -84,7 +84,7 @@ impl Progress {
             self.look(SPINNER);
             self.0.unset_length();
         }
-        self.0.set_message(text.into());
+        self.0.set_message(shown(text.into()));
     }
 
     fn training(&self, now: &observe::Progress<'_>) {

@@ -179,6 +179,8 @@ impl StokesInverse {
         is.within("sensors", self.sensors, 1..=100_000)?;
         is.within("noise", self.noise, 0.0..=1.0)?;
         is.within("grid", self.grid, 2..=2048)?;
+        let numbers = 4 * self.sensors + self.grid * self.grid;
+        is.room(&[self.n_train, self.n_test], numbers)?;
         is.within("mesh_size", self.mesh_size, 0.01..=0.2)?;
         self.obstacles.check()
     }

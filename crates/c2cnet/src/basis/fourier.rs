@@ -12,10 +12,10 @@
 //! the walls, cosines have no slope there, periodic functions repeat with the side as period.
 
 use super::family::split_product;
-use super::tensor::IndexSet;
+use super::tensor::{Cost, IndexSet};
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use crate::data::{Bounds, Points};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
@@ -77,6 +77,15 @@ impl FourierKind {
             FourierKind::Periodic => i.div_ceil(2),
             FourierKind::Sine => i + 1,
             FourierKind::Cosine => i,
+        }
+    }
+
+    /// The square of the frequency.
+    fn cost(self) -> Cost {
+        match self {
+            FourierKind::Periodic => |i| u64::from(FourierKind::Periodic.frequency(i)).pow(2),
+            FourierKind::Sine => |i| u64::from(FourierKind::Sine.frequency(i)).pow(2),
+            FourierKind::Cosine => |i| u64::from(FourierKind::Cosine.frequency(i)).pow(2),
         }
     }
 
@@ -167,7 +176,7 @@ impl Fourier {
             (None, Some(functions)) => IndexSet::smallest(
                 dim,
                 functions,
-                |i| u64::from(spec.kind.frequency(i)).pow(2),
+                spec.kind.cost(),
                 &format!("fourier: functions = {functions}"),
             )?,
             (modes, functions) => {
@@ -205,6 +214,7 @@ impl Basis for Fourier {
 
     fn evaluate(&self, points: &Points) -> Result<Design> {
         self.domain.check(points, self.family())?;
+        memory::room("a fourier basis at points", &[points.len(), self.len()])?;
         let kind = self.spec.kind;
         Ok(self
             .indices

@@ -12,7 +12,7 @@ use super::family::split_product;
 use super::tensor::{IndexSet, MAX_FUNCTIONS};
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use crate::data::{Bounds, Points};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 use serde::{Deserialize, Serialize};
 
 /// Settings of a polynomial basis; exactly one of `degrees`, `total_degree` and `functions`.
@@ -212,6 +212,7 @@ impl Basis for Polynomial {
 
     fn evaluate(&self, points: &Points) -> Result<Design> {
         self.domain.check(points, self.family())?;
+        memory::room("a polynomial basis at points", &[points.len(), self.len()])?;
         let kind = self.spec.kind;
         Ok(self
             .indices

@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 /// More functions than this are taken for a mistake: spacings compare all pairs of centres.
-const MAX_FUNCTIONS: usize = 100_000;
+const MAX_FUNCTIONS: usize = 20_000;
 
 /// Columns evaluated together.
 const COLUMN_CHUNK: usize = 16;
@@ -33,7 +33,7 @@ const COLUMN_CHUNK: usize = 16;
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `kernel` | `gaussian` | $\phi$ | `gaussian`, `multiquadric`, `inverse-multiquadric`, `wendland` |
-/// | `functions` | | how many functions, $m$; a grid may have fewer | 1 to 100,000 |
+/// | `functions` | | how many functions, $m$; a grid may have fewer | 1 to 20,000 |
 /// | `centres` | `grid` | where the $c_j$ lie | see [`Centres`] |
 /// | `width` | by spacing, see [`Kernel::default_spacing`] | the $s_j$ | see [`Width`] |
 /// | `seed` | 0 | the draw of centres, then widths | any |

@@ -11,6 +11,7 @@
 //! So $\sum_n \omega_n = 1$ on the whole closed domain.
 
 use super::tanh::tanh_in_place;
+use super::tensor::MAX_FUNCTIONS;
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use super::{build_blocks, group_by_cell};
 use crate::data::{Bounds, Points};
@@ -403,6 +404,12 @@ fn layout(domain: &Bounds, spec: &RandomFeaturesSpec) -> Result<(Vec<Axis>, Vec<
         return Err(Error::Config(format!(
             "random features: scale = {} must be positive",
             spec.scale
+        )));
+    }
+    if spec.functions > MAX_FUNCTIONS {
+        return Err(Error::Config(format!(
+            "random features: functions = {} are too many; at most {MAX_FUNCTIONS} are allowed",
+            spec.functions
         )));
     }
     let patches = spec.partitions.iter().try_fold(1usize, |a, &b| {

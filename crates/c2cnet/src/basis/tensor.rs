@@ -11,18 +11,46 @@ use crate::{Error, Result, linalg};
 use faer::Mat;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::OnceLock;
 
 /// More functions than this are taken for a mistake: one sample's coefficients would fill
 /// megabytes, and the design matrix of a thousand points eight gigabytes.
 pub(super) const MAX_FUNCTIONS: usize = 1_000_000;
 
-/// Points evaluated together: small tables, and results that do not depend on the threads.
+/// More entries of all indices together are taken for one too: a thousand axes are no reason for a thousand times the
+/// memory.
+const MAX_ENTRIES: usize = 1 << 24;
+
+/// Points evaluated together, at most: small tables, and results that do not depend on the threads.
 const ROW_CHUNK: usize = 256;
 
+/// Numbers in the tables of points evaluated together, unless one point has more.
+const TABLE: usize = 1 << 20;
+
+/// What an axis function costs; it must not decrease.
+pub(super) type Cost = fn(u32) -> u64;
+
 /// Multi-indices $i_1, \dots, i_m \in \mathbb N_0^d$, one product of axis functions each.
+///
+/// They are listed when they are first needed: how many a model file claims is then long compared with its arrays.
 #[derive(Debug)]
 pub(super) struct IndexSet {
     dim: usize,
+    len: usize,
+    rule: Rule,
+    list: OnceLock<List>,
+}
+
+#[derive(Debug)]
+enum Rule {
+    /// All indices below these counts; the last axis runs fastest.
+    Tensor(Vec<usize>),
+    /// Those that cost least.
+    Smallest(Cost),
+}
+
+#[derive(Debug)]
+struct List {
     /// Index after index.
     indices: Vec<u32>,
     /// How many functions of each axis are used.
@@ -41,35 +69,20 @@ impl IndexSet {
                 "{setting} needs one entry for each of {dim} axes, with at least one function each"
             )));
         }
-        let total = counts
-            .iter()
-            .try_fold(1usize, |a, &b| a.checked_mul(b))
-            .filter(|&total| total <= MAX_FUNCTIONS)
-            .ok_or_else(|| too_many(setting))?;
-        let mut indices = vec![0; total * dim];
-        for (j, index) in indices.chunks_exact_mut(dim).enumerate() {
-            let mut rest = j;
-            for k in (0..dim).rev() {
-                index[k] = (rest % counts[k]) as u32;
-                rest /= counts[k];
-            }
-        }
-        Ok(IndexSet {
-            dim,
-            indices,
-            counts: counts.to_vec(),
-        })
+        let total = counts.iter().try_fold(1usize, |a, &b| a.checked_mul(b));
+        let total = total.ok_or_else(|| too_many(setting))?;
+        Self::new(dim, total, Rule::Tensor(counts.to_vec()), setting)
     }
 
     /// The `functions` indices of smallest $\sum_k$ `cost`$(i_k)$, in that order; equal sums in
-    /// lexicographic order. `cost` must not decrease.
+    /// lexicographic order.
     ///
     /// # Errors
     /// If `functions` is zero or out of reason; `setting` names it.
     pub(super) fn smallest(
         dim: usize,
         functions: usize,
-        cost: impl Fn(u32) -> u64,
+        cost: Cost,
         setting: &str,
     ) -> Result<Self> {
         if functions == 0 {
@@ -77,48 +90,41 @@ impl IndexSet {
                 "{setting}: ask for at least one function"
             )));
         }
-        if functions > MAX_FUNCTIONS {
+        Self::new(dim, functions, Rule::Smallest(cost), setting)
+    }
+
+    fn new(dim: usize, len: usize, rule: Rule, setting: &str) -> Result<Self> {
+        if len > MAX_FUNCTIONS {
             return Err(too_many(setting));
         }
-        // Every index but 0 has one parent: itself with its last nonzero entry lowered. Parents
-        // neither cost more nor come later in the order, so popping the least of the children
-        // found so far gives the sorted list.
-        let mut found = BinaryHeap::from([Reverse((0u64, vec![0u32; dim]))]);
-        let mut indices = Vec::with_capacity(functions * dim);
-        while indices.len() < functions * dim {
-            let Some(Reverse((total, index))) = found.pop() else {
-                break;
-            };
-            indices.extend_from_slice(&index);
-            let last = index.iter().rposition(|&i| i > 0).unwrap_or(0);
-            for k in last..dim {
-                let mut child = index.clone();
-                child[k] += 1;
-                let step = cost(child[k]) - cost(index[k]);
-                found.push(Reverse((total + step, child)));
-            }
-        }
-        let mut counts = vec![1; dim];
-        for index in indices.chunks_exact(dim) {
-            for (count, &i) in counts.iter_mut().zip(index) {
-                *count = (*count).max(i as usize + 1);
-            }
+        if len.saturating_mul(dim) > MAX_ENTRIES {
+            return Err(Error::Config(format!(
+                "{setting} means {len} functions in {dim} dimensions, more than {MAX_ENTRIES} indices; ask for fewer"
+            )));
         }
         Ok(IndexSet {
             dim,
-            indices,
-            counts,
+            len,
+            rule,
+            list: OnceLock::new(),
+        })
+    }
+
+    fn list(&self) -> &List {
+        self.list.get_or_init(|| match &self.rule {
+            Rule::Tensor(counts) => tensor_list(self.len, counts),
+            Rule::Smallest(cost) => smallest_list(self.dim, self.len, *cost),
         })
     }
 
     /// How many products.
     pub(super) fn len(&self) -> usize {
-        self.indices.len() / self.dim
+        self.len
     }
 
     /// The multi-indices in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        self.indices.chunks_exact(self.dim)
+        self.list().indices.chunks_exact(self.dim)
     }
 
     /// The design matrix at points of `domain`; `axis(t, values)` fills `values` with
@@ -131,16 +137,18 @@ impl IndexSet {
         points: &Points,
         axis: impl Fn(f64, &mut [f64]) + Sync,
     ) -> Design {
+        let counts = &self.list().counts;
+        let rows = TABLE / counts.iter().sum::<usize>();
         let mut design = Mat::zeros(points.len(), self.len());
         // Chunks of rows are chunks of the transpose's columns.
         let transposed = design.as_mut().transpose_mut();
-        linalg::par_column_chunks(transposed, ROW_CHUNK, |start, chunk| {
+        linalg::par_column_chunks(transposed, rows.clamp(1, ROW_CHUNK), |start, chunk| {
             let mut out = chunk.transpose_mut();
             let rows = out.nrows();
             let tables: Vec<Vec<f64>> = (0..self.dim)
                 .map(|k| {
-                    let mut table = vec![0.0; self.counts[k] * rows];
-                    let mut values = vec![0.0; self.counts[k]];
+                    let mut table = vec![0.0; counts[k] * rows];
+                    let mut values = vec![0.0; counts[k]];
                     for r in 0..rows {
                         axis(
                             unit_coordinate(domain, k, points.point(start + r)[k]),
@@ -166,6 +174,64 @@ impl IndexSet {
         });
         Design::Dense(design)
     }
+}
+
+fn tensor_list(total: usize, counts: &[usize]) -> List {
+    let dim = counts.len();
+    let mut indices = vec![0; total * dim];
+    for (j, index) in indices.chunks_exact_mut(dim).enumerate() {
+        let mut rest = j;
+        for k in (0..dim).rev() {
+            index[k] = (rest % counts[k]) as u32;
+            rest /= counts[k];
+        }
+    }
+    List {
+        indices,
+        counts: counts.to_vec(),
+    }
+}
+
+/// Every index but 0 has one parent: itself with its last nonzero entry lowered. Parents neither cost more nor come
+/// later in the order, so popping the least of what was found so far gives the sorted list. Children with a new last
+/// entry 1 cost the same and stand in the order of that entry's axis, from the last one down: each is found through the
+/// one before it, so that three are found a step and not one an axis.
+fn smallest_list(dim: usize, functions: usize, cost: Cost) -> List {
+    let mut found = BinaryHeap::from([Reverse((0u64, vec![0u32; dim]))]);
+    let mut indices = Vec::with_capacity(functions * dim);
+    let raised = |total: u64, index: &[u32], k: usize| {
+        let mut index = index.to_vec();
+        index[k] += 1;
+        Reverse((total + cost(index[k]) - cost(index[k] - 1), index))
+    };
+    while indices.len() < functions * dim {
+        let Some(Reverse((total, mut index))) = found.pop() else {
+            break;
+        };
+        indices.extend_from_slice(&index);
+        let last = index.iter().rposition(|&i| i > 0);
+        if let Some(last) = last {
+            found.push(raised(total, &index, last));
+        }
+        if last.is_none_or(|last| last + 1 < dim) {
+            found.push(raised(total, &index, dim - 1));
+        }
+        if let Some(last) = last
+            && index[last] == 1
+            && last > 0
+            && index[last - 1] == 0
+        {
+            index.swap(last - 1, last);
+            found.push(Reverse((total, index)));
+        }
+    }
+    let mut counts = vec![1; dim];
+    for index in indices.chunks_exact(dim) {
+        for (count, &i) in counts.iter_mut().zip(index) {
+            *count = (*count).max(i as usize + 1);
+        }
+    }
+    List { indices, counts }
 }
 
 fn too_many(setting: &str) -> Error {
@@ -203,7 +269,7 @@ mod tests {
         let set = IndexSet::smallest(2, 6, u64::from, "functions").unwrap();
         assert_eq!(list(&set), [[0, 0], [0, 1], [1, 0], [0, 2], [1, 1], [2, 0]]);
         // Equal costs along one axis, as cosine and sine have, against a sort of everything.
-        let cost = |i: u32| u64::from(i.div_ceil(2)).pow(2);
+        let cost: Cost = |i| u64::from(i.div_ceil(2)).pow(2);
         for dim in 1..4 {
             let set = IndexSet::smallest(dim, 100, cost, "functions").unwrap();
             let total = |index: &[u32]| index.iter().map(|&i| cost(i)).sum::<u64>();
@@ -227,6 +293,29 @@ mod tests {
         }
         for functions in [0, usize::MAX] {
             assert!(IndexSet::smallest(2, functions, u64::from, "functions").is_err());
+        }
+    }
+
+    #[test]
+    fn thousands_of_dimensions_took_all_memory() {
+        let error = IndexSet::smallest(20_000, 1_000_000, u64::from, "functions = 1000000");
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("in 20000 dimensions"), "{error}");
+        assert!(
+            IndexSet::tensor(
+                20_000,
+                &[[2; 19].as_slice(), &[1; 19_981]].concat(),
+                "modes"
+            )
+            .is_err()
+        );
+        // Claimed and never used: nothing is listed.
+        let claimed = IndexSet::smallest(16, 1_000_000, u64::from, "functions").unwrap();
+        assert!(claimed.len() == 1_000_000 && claimed.list.get().is_none());
+        // As many axes as functions: the first ones are 0 and 1 along each axis.
+        let set = IndexSet::smallest(4000, 4000, u64::from, "functions").unwrap();
+        for (j, index) in set.iter().enumerate().skip(1) {
+            assert_eq!((index[4000 - j], index.iter().sum::<u32>()), (1, 1));
         }
     }
 }

@@ -3,6 +3,7 @@
 mod dataset;
 mod field;
 mod fields;
+mod magnitude;
 pub mod npz;
 mod points;
 mod points_file;

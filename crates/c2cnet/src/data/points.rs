@@ -3,12 +3,13 @@
 use crate::storage::tensor::{Array, Field as _, Numbers};
 use crate::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
 
-/// `n` points in $\mathbb R^d$, stored one after another.
+/// `n` points in $\mathbb R^d$, stored one after another. Clones share them: many fields may live on the same points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
     dim: usize,
-    coords: Vec<f64>,
+    coords: Arc<Vec<f64>>,
 }
 
 impl Points {
@@ -31,7 +32,10 @@ impl Points {
                 value: coords[i],
             });
         }
-        Ok(Points { dim, coords })
+        Ok(Points {
+            dim,
+            coords: coords.into(),
+        })
     }
 
     /// `n` equally spaced points of `[a, b]`, both ends included.
@@ -41,14 +45,17 @@ impl Points {
         if n > 1 {
             coords[n - 1] = b;
         }
-        Points { dim: 1, coords }
+        Points {
+            dim: 1,
+            coords: coords.into(),
+        }
     }
 
     /// The point 0 in one dimension, where vectors without points are kept.
     pub fn origin() -> Self {
         Points {
             dim: 1,
-            coords: vec![0.0],
+            coords: vec![0.0].into(),
         }
     }
 
@@ -74,7 +81,7 @@ impl Points {
         }
         Points {
             dim: counts.len(),
-            coords,
+            coords: coords.into(),
         }
     }
 
@@ -112,10 +119,12 @@ impl Points {
     pub fn select(&self, indices: &[usize]) -> Points {
         Points {
             dim: self.dim,
-            coords: indices
-                .iter()
-                .flat_map(|&i| self.point(i).iter().copied())
-                .collect(),
+            coords: Arc::new(
+                indices
+                    .iter()
+                    .flat_map(|&i| self.point(i).iter().copied())
+                    .collect(),
+            ),
         }
     }
 

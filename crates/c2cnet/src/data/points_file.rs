@@ -1,10 +1,10 @@
 //! Points from a file: where to predict.
 
 use super::Points;
-use super::npz::{Array, NpzFile};
+use super::npz::{Array, Header, NpzFile};
+use crate::storage::{open_plain, read_plain};
 use crate::{Error, Result};
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
 /// Reads points from a `.npy` array of shape $(n, d)$ or $(n,)$, from `y` (or else `x`) of an
@@ -20,7 +20,7 @@ use std::path::Path;
 pub fn read_points(path: &Path) -> Result<Points> {
     let io = |e| Error::io(path, e);
     let mut start = Vec::new();
-    let file = File::open(path).map_err(io)?;
+    let (mut file, size) = open_plain(path)?;
     (&file).take(6).read_to_end(&mut start).map_err(io)?;
     if start.starts_with(b"PK") {
         let mut npz = NpzFile::open(path)?;
@@ -37,9 +37,12 @@ pub fn read_points(path: &Path) -> Result<Points> {
         return Points::new(dim, coords).map_err(|e| npz.locate(key, e));
     }
     if start.starts_with(b"\x93NUMPY") {
-        let file = File::open(path).map_err(io)?;
+        file.rewind().map_err(io)?;
+        let mut file = BufReader::new(file);
         let bad = |reason: String| Error::format(path, format!("the array {reason}"));
-        let array = Array::read(&mut BufReader::new(file)).map_err(bad)?;
+        let header = Header::read(&mut file, size).map_err(bad)?;
+        header.check_numbers().map_err(bad)?;
+        let array = Array::read(&mut file, header).map_err(bad)?;
         let shape = array.shape.clone();
         let coords = array.into_floats().map_err(bad)?;
         let dim = dimension(&shape)
@@ -53,12 +56,12 @@ pub fn read_points(path: &Path) -> Result<Points> {
             })?;
         return Points::new(dim, coords).map_err(|e| Error::format(path, e.to_string()));
     }
-    let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
-        std::io::ErrorKind::InvalidData => Error::format(
+    let text = read_plain(path)?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Error::format(
             path,
             "neither a NumPy file nor text; give points as .npy, .npz or .csv",
-        ),
-        _ => io(e),
+        )
     })?;
     parse_points(&text).map_err(|reason| Error::format(path, reason))
 }

@@ -45,6 +45,7 @@ impl MapsToEvaluate<'_> {
             }
             let values = decoder.vector().map(VectorDecoder::values);
             check_kind("output", name, values, field)?;
+            field.check_outputs(format!("output {name}").trim_end())?;
             let none = Withheld::none();
             let withheld = if withheld { decoder.withheld() } else { &none };
             let evaluation = Evaluation::new(decoder, field, withheld)?;

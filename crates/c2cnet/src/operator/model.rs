@@ -5,10 +5,11 @@ use crate::data::{Dataset, Field, Fields, Points};
 use crate::decode::FieldDecoder;
 use crate::encode::{FieldEncoder, VectorEncoder};
 use crate::map::{CoefficientMap, LinearMap};
-use crate::storage::Archive;
+use crate::storage::{Archive, write_atomically};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::path::Path;
 
 /// A solution operator: encode inputs, map coefficients, decode outputs anywhere.
@@ -98,9 +99,18 @@ impl C2CNet {
     /// Predicted output coordinates, one column per sample.
     ///
     /// # Errors
-    /// As [`C2CNet::encode`].
+    /// As [`C2CNet::encode`], or if the map does not give numbers.
     pub fn predict_coordinates(&self, inputs: &Fields) -> Result<Mat<f64>> {
-        Ok(self.map.predict(self.encode(inputs)?.as_ref()))
+        let coordinates = self.map.predict(self.encode(inputs)?.as_ref());
+        for k in 0..coordinates.ncols() {
+            if let Some(v) = coordinates.col(k).iter().find(|v| !v.is_finite()) {
+                return Err(Error::Numerical(format!(
+                    "the model's {} map gives {v} for sample {k}; its inputs are not like those of the fit",
+                    self.map.kind()
+                )));
+            }
+        }
+        Ok(coordinates)
     }
 
     /// Predicts the only output for `inputs` at `points`: one `n` x `N` matrix for each component.
@@ -183,9 +193,16 @@ impl C2CNet {
     /// Writes the model, all or nothing.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the file could not be read again, or cannot be written; what there was is untouched.
     pub fn save(&self, path: &Path) -> Result<()> {
-        self.to_archive()?.write(path)
+        let bytes = self.to_bytes()?;
+        Self::from_bytes(&bytes).map_err(|e| {
+            Error::Numerical(format!(
+                "{}: not written, as it could not be read: {e}",
+                path.display()
+            ))
+        })?;
+        write_atomically(path, |out| out.write_all(&bytes))
     }
 
     /// The model as the bytes of its file.
@@ -300,6 +317,7 @@ fn encode_fields(encoders: &[(String, FieldEncoder)], fields: &Fields) -> Result
             let field = field_named(fields, name, "input")?;
             let values = encoder.vector().map(VectorEncoder::values);
             check_kind("input", name, values, field)?;
+            field.check_inputs(format!("input {name}").trim_end())?;
             let encoded = encoder.encode(field);
             match encoder.vector() {
                 Some(_) => encoded.map_err(|e| e.within(&vector_label("input", name))),

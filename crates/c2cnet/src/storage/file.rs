@@ -1,17 +1,18 @@
 //! An archive as one safetensors file: arrays, and everything else as JSON in its metadata.
 //!
 //! The metadata is `{"blake3": digest, "document": {...}}`. The digest is over every byte of the file but its own,
-//! so that a file with a changed bit is refused and never half believed. A file is written to a temporary one
-//! beside the target and renamed, so that the target is always either the old file or the whole new one.
+//! so that a file with a changed bit is refused and never half believed. It says that the file is whole, not that it
+//! can be trusted: whoever makes a file can make its digest.
 
 use super::Archive;
+use super::input::read_plain;
+use super::output::write_atomically;
 use super::tensor::Array;
 use crate::{Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// The version of the layout of files; raised when an older reader could misread one.
@@ -22,6 +23,9 @@ const BEFORE_DIGEST: &[u8] = br#""c2cnet":"{\"blake3\":\""#;
 
 /// Characters of a digest.
 const DIGITS: usize = 64;
+
+/// Bytes that a header may have without arrays to describe: parsed, text takes a multiple of its length.
+const MOST_HEADER: usize = 1 << 23;
 
 impl Archive {
     /// Writes the file, all or nothing.
@@ -66,8 +70,7 @@ impl Archive {
     /// # Errors
     /// [`Error::Io`] if it cannot be read, [`Error::Format`] if it is damaged, foreign, older or newer.
     pub fn read(path: &Path) -> Result<Archive> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        Self::from_bytes(&bytes, path)
+        Self::from_bytes(&read_plain(path)?, path)
     }
 
     /// Reads what [`Archive::to_bytes`] gave; `path` is what messages call it.
@@ -79,6 +82,7 @@ impl Archive {
             let words = format!("not a c2cnet model, or a damaged one ({e}); fit it again");
             Error::format(path, words)
         };
+        check_header(bytes).map_err(|words| foreign(&words))?;
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| foreign(&e))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| foreign(&e))?;
         let text = header.metadata().as_ref().and_then(|m| m.get("c2cnet"));
@@ -126,6 +130,16 @@ fn digest(bytes: &[u8]) -> Option<(usize, String)> {
     Some((place, hasher.finalize().to_hex().to_string()))
 }
 
+/// A header that is longer than the arrays and than any model needs is not parsed.
+fn check_header(bytes: &[u8]) -> std::result::Result<(), String> {
+    let length = bytes.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    match length > MOST_HEADER && length > bytes.len() / 2 {
+        true => Err(format!("its header claims {length} bytes")),
+        false => Ok(()),
+    }
+}
+
 fn check_format(metadata: &Json) -> std::result::Result<(), String> {
     let format = |document: &Json| document.get("format").and_then(Json::as_u64);
     match format(&metadata["document"]).or_else(|| format(metadata)) {
@@ -136,40 +150,4 @@ fn check_format(metadata: &Json) -> std::result::Result<(), String> {
             other.map_or("unknown".into(), |v| v.to_string())
         )),
     }
-}
-
-/// Writes a file through a temporary one in the same folder and a rename.
-///
-/// # Errors
-/// [`Error::Io`] naming `path`; the temporary file is removed and the target untouched.
-pub fn write_atomically(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> std::io::Result<()>,
-) -> Result<()> {
-    let folder = match path.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
-    };
-    let io = |e| Error::io(path, e);
-    let mut file = tempfile::Builder::new()
-        .prefix(".c2cnet-")
-        .tempfile_in(folder)
-        .map_err(io)?;
-    {
-        let mut buffered = BufWriter::new(file.as_file_mut());
-        write(&mut buffered).map_err(io)?;
-        buffered.flush().map_err(io)?;
-    }
-    // Temporary files are private; give the result the permissions of an ordinary new file.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(path).map_or(0o644, |m| m.permissions().mode());
-        file.as_file()
-            .set_permissions(std::fs::Permissions::from_mode(mode))
-            .map_err(io)?;
-    }
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(path).map_err(|e| io(e.error))?;
-    Ok(())
 }

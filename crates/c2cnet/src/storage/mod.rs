@@ -3,6 +3,7 @@
 //! * [`tensor`]: matrices and vectors as leaves, by `#[serde(with = "tensor")]`.
 //! * [`Archive`]: the leaves by name, and everything else as one JSON document.
 //! * `file`: an archive as a file with a digest over every byte of it.
+//! * `input`, `output`: how files are read and written, these and all others.
 //! * `record`, `registry`: trait objects, tagged by a name under which their type is registered.
 //!
 //! Nothing in a file is executable.
@@ -10,14 +11,19 @@
 mod archive;
 mod file;
 mod fingerprint;
+mod input;
+mod output;
 mod record;
 mod registry;
 pub mod tensor;
 
 pub use archive::Archive;
-pub use file::{FORMAT_VERSION, write_atomically};
+pub use file::FORMAT_VERSION;
+pub use input::{open_plain, read_text};
+pub use output::{Claim, remove_leftovers, write_atomically};
 pub use record::Storable;
 
 pub(crate) use fingerprint::Fingerprint;
+pub(crate) use input::read_plain;
 pub(crate) use record::{Record, restore_settled, serialize_tagged, split_tag};
 pub(crate) use registry::Registry;

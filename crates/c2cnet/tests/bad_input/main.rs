@@ -4,6 +4,7 @@ mod data;
 mod data_files;
 mod fit_settings;
 mod fits;
+mod model_claims;
 mod model_files;
 mod predictions;
 #[path = "../toy/mod.rs"]

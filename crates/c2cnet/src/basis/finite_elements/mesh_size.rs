@@ -35,9 +35,9 @@ impl Fineness {
 
 /// How many functions `elements` equal elements in a row carry: $pn \pm 1$.
 pub(super) fn row_count(elements: usize, degree: Degree, boundary: Boundary) -> usize {
-    let inner = elements * usize::from(u8::from(degree));
+    let inner = elements.saturating_mul(usize::from(u8::from(degree)));
     match boundary {
-        Boundary::Keep => inner + 1,
+        Boundary::Keep => inner.saturating_add(1),
         Boundary::Remove => inner - 1,
     }
 }

@@ -1,29 +1,50 @@
 //! The zip archive around the arrays of an `.npz` file.
 
-use super::array::{Array, Values, shown};
+use super::array::{Array, Header, Kind, Values, shown};
+use crate::storage::open_plain;
 use crate::{Error, Result};
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
+use zip::read::ZipFile;
+
+/// Arrays that a file may hold; more than any data set has, few enough to compare their names.
+const MOST_KEYS: usize = 4096;
+
+/// Bytes of a text.
+const MOST_TEXT: u64 = 1 << 26;
+
+/// By how much DEFLATE shortens at most, and what it may be off by in a short stream.
+const MOST_DEFLATED: u64 = 1032;
+const DEFLATE_SLACK: u64 = 1 << 10;
 
 /// An open `.npz` file; arrays are read one at a time, on request.
 pub(in crate::data) struct NpzFile {
     pub path: PathBuf,
     /// The keys in the order of the file, without `.npy`.
     pub keys: Vec<String>,
+    /// Where in the archive the array of a key is.
+    places: HashMap<String, usize>,
     archive: ZipArchive<BufReader<File>>,
+    /// Bytes of the file.
+    size: u64,
 }
 
 impl NpzFile {
     /// Opens the file and lists its keys.
     pub fn open(path: &Path) -> Result<NpzFile> {
-        let io = |e| Error::io(path, e);
         let mut start = Vec::new();
-        let file = File::open(path).map_err(io)?;
-        (&file).take(6).read_to_end(&mut start).map_err(io)?;
+        let (file, size) = open_plain(path)?;
+        let read = (&file).take(6).read_to_end(&mut start);
+        read.map_err(|e| Error::io(path, e))?;
         let archive = ZipArchive::new(BufReader::new(file))
             .map_err(|e| Error::format(path, not_an_archive(&start, &e)))?;
+        if archive.len() > MOST_KEYS {
+            let reason = format!("holds {} arrays, more than {MOST_KEYS}", archive.len());
+            return Err(Error::format(path, reason));
+        }
         let damaged = |e| Error::format(path, format!("damaged npz file ({e})"));
         let mut keys = Vec::with_capacity(archive.len());
         for name in archive.file_names() {
@@ -31,7 +52,8 @@ impl NpzFile {
             // An entry that is not an array keeps its full name and is then an unknown key.
             keys.push(name.strip_suffix(".npy").unwrap_or(&name).to_string());
         }
-        if archive.has_duplicate_names() {
+        let places: HashMap<String, usize> = keys.iter().cloned().zip(0..).collect();
+        if archive.has_duplicate_names() || places.len() < keys.len() {
             return Err(Error::format(
                 path,
                 format!("has duplicate keys; the keys are {}", keys.join(", ")),
@@ -40,31 +62,65 @@ impl NpzFile {
         Ok(NpzFile {
             path: path.to_path_buf(),
             keys,
+            places,
             archive,
+            size,
         })
     }
 
     /// Whether the file has an array `key`.
     pub fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|k| k == key)
+        self.places.contains_key(key)
     }
 
-    /// The array `key`, or `None` if the file has none.
-    pub fn array(&mut self, key: &str) -> Result<Option<Array>> {
-        let Some(index) = self.keys.iter().position(|k| k == key) else {
+    /// The array `key`, or `None` if the file has none; `accept` sees what it claims to be before it is read.
+    pub fn array(
+        &mut self,
+        key: &str,
+        accept: impl FnOnce(&Header) -> std::result::Result<(), String>,
+    ) -> Result<Option<Array>> {
+        self.entry(key, |entry, header| {
+            accept(&header)?;
+            Array::read(entry, header)
+        })
+    }
+
+    /// The shape of the array `key`, or `None`; `whole` if its bytes are to be checked too.
+    pub fn shape(&mut self, key: &str, whole: bool) -> Result<Option<Vec<usize>>> {
+        self.entry(key, |entry, header| {
+            if whole {
+                io::copy(entry, &mut io::sink()).map_err(|e| format!("is damaged ({e})"))?;
+            }
+            Ok(header.shape)
+        })
+    }
+
+    /// What `read` makes of the array `key`, after its header.
+    fn entry<T>(
+        &mut self,
+        key: &str,
+        read: impl FnOnce(&mut dyn Read, Header) -> std::result::Result<T, String>,
+    ) -> Result<Option<T>> {
+        let Some(&index) = self.places.get(key) else {
             return Ok(None);
         };
-        let read = self
+        let size = self.size;
+        let result = self
             .archive
             .by_index(index)
             .map_err(|e| format!("cannot be read ({e})"))
-            .and_then(|mut entry| Array::read(&mut entry));
-        read.map(Some).map_err(|reason| self.bad(key, reason))
+            .and_then(|mut entry| {
+                check_sizes(&entry, size)?;
+                let available = entry.size();
+                let header = Header::read(&mut entry, available)?;
+                read(&mut entry, header)
+            });
+        result.map(Some).map_err(|reason| self.bad(key, reason))
     }
 
     /// Shape and floats of the array `key`; it must exist and not be empty.
     pub fn floats(&mut self, key: &str) -> Result<(Vec<usize>, Vec<f64>)> {
-        let Some(array) = self.array(key)? else {
+        let Some(array) = self.array(key, Header::check_numbers)? else {
             return Err(self.bad(key, "is missing"));
         };
         let shape = array.shape.clone();
@@ -79,7 +135,14 @@ impl NpzFile {
 
     /// Shape and integers of the array `key`, or `None`.
     pub fn integers(&mut self, key: &str) -> Result<Option<(Vec<usize>, Vec<i64>)>> {
-        let Some(array) = self.array(key)? else {
+        let integers = |header: &Header| match header.kind {
+            Kind::Integers => Ok(()),
+            Kind::Floats => {
+                Err("holds floats where integers are needed; use .astype('i8')".to_string())
+            }
+            Kind::Text => Err("holds text where integers are needed".to_string()),
+        };
+        let Some(array) = self.array(key, integers)? else {
             return Ok(None);
         };
         let shape = array.shape.clone();
@@ -91,16 +154,16 @@ impl NpzFile {
 
     /// The one string of the array `key`, or `None`.
     pub fn string(&mut self, key: &str) -> Result<Option<String>> {
-        match self.array(key)? {
-            None => Ok(None),
-            Some(Array {
-                values: Values::Text(mut texts),
-                ..
-            }) if texts.len() == 1 => Ok(texts.pop()),
-            Some(array) => Err(self.bad(
-                key,
-                format!("must be one string; it has shape {}", shown(&array.shape)),
+        let one_text = |header: &Header| match header.kind {
+            Kind::Text if header.is_one(MOST_TEXT) => Ok(()),
+            _ => Err(format!(
+                "must be one string of at most {MOST_TEXT} bytes; it has shape {}",
+                shown(&header.shape)
             )),
+        };
+        match self.array(key, one_text)?.map(|array| array.values) {
+            Some(Values::Text(mut texts)) => Ok(texts.pop()),
+            _ => Ok(None),
         }
     }
 
@@ -136,6 +199,18 @@ impl NpzFile {
             } => Error::shape(format!("{place}, {what}"), expected, found),
             other => Error::format(&self.path, format!("`{key}`: {other}")),
         }
+    }
+}
+
+/// Holds the sizes that an archive gives for an entry against its own size.
+fn check_sizes(entry: &ZipFile<'_, impl Read>, file: u64) -> std::result::Result<(), String> {
+    let (size, packed) = (entry.size(), entry.compressed_size());
+    let most = packed.saturating_mul(MOST_DEFLATED) + DEFLATE_SLACK;
+    match packed <= file && size <= most {
+        true => Ok(()),
+        false => Err(format!(
+            "is damaged (it claims {size} bytes, packed {packed}, in a file of {file})"
+        )),
     }
 }
 

@@ -17,43 +17,117 @@ pub(in crate::data) enum Values {
     Text(Vec<String>),
 }
 
-impl Array {
-    /// Reads a whole `.npy` stream; on failure says why.
-    pub fn read(reader: &mut dyn Read) -> Result<Array, String> {
-        let header = read_header(reader)?;
+/// What an array says of itself, before any of it is read.
+#[derive(Debug)]
+pub(in crate::data) struct Header {
+    pub shape: Vec<usize>,
+    pub kind: Kind,
+    dtype: TypeStr,
+    order: Order,
+    /// How many entries, and how many bytes all of them have.
+    count: usize,
+    size: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::data) enum Kind {
+    Floats,
+    Integers,
+    Text,
+}
+
+impl Header {
+    /// Reads the header of a `.npy` stream of `available` bytes; on failure says why. What it claims is held against
+    /// those bytes, so that nothing is allocated for entries that are not there.
+    pub fn read(reader: &mut dyn Read, available: u64) -> Result<Header, String> {
+        let (header, length) = read_header(reader)?;
         let DType::Plain(dtype) = header.dtype() else {
             return Err("holds structured records; save each column as a separate array".into());
         };
+        let kind = kind_of(&dtype)?;
         let shape: Vec<usize> = header.shape().iter().map(|&s| s as usize).collect();
-        let count = shape.iter().product();
-        let order = header.order();
-        let values = match dtype.type_char() {
-            TypeChar::Float => {
-                Values::Floats(c_order(order, &shape, floats(reader, &dtype, count)?))
-            }
-            TypeChar::Int | TypeChar::Uint => {
+        let count: usize = shape.iter().product();
+        let width = dtype.num_bytes().unwrap_or(usize::MAX);
+        if width == 0 && count > 0 {
+            return Err(format!(
+                "has dtype {dtype}, {count} texts without a character; save it as np.array([...], dtype='U1')"
+            ));
+        }
+        let size = (width as u64).saturating_mul(count as u64);
+        let available = available.saturating_sub(length);
+        if size > available {
+            let there = available / width as u64;
+            return Err(format!(
+                "is cut short: its shape {} needs {count} entries, and there are {there} of {count}",
+                shown(&shape)
+            ));
+        }
+        if size < available {
+            return Err(format!(
+                "holds more data than its shape {} needs",
+                shown(&shape)
+            ));
+        }
+        Ok(Header {
+            order: header.order(),
+            shape,
+            kind,
+            dtype,
+            count,
+            size,
+        })
+    }
+
+    /// Refuses what holds no numbers.
+    pub fn check_numbers(&self) -> Result<(), String> {
+        match self.kind {
+            Kind::Floats | Kind::Integers => Ok(()),
+            Kind::Text => Err("holds text where numbers are needed".into()),
+        }
+    }
+
+    /// Whether there is one entry, of no more than `most` bytes.
+    pub fn is_one(&self, most: u64) -> bool {
+        self.count == 1 && self.size <= most
+    }
+}
+
+fn kind_of(dtype: &TypeStr) -> Result<Kind, String> {
+    match dtype.type_char() {
+        TypeChar::Float => Ok(Kind::Floats),
+        TypeChar::Int | TypeChar::Uint => Ok(Kind::Integers),
+        TypeChar::UnicodeStr | TypeChar::ByteStr => Ok(Kind::Text),
+        TypeChar::Object => Err(
+            "is an object array, which NumPy pickles; c2cnet reads no pickles. Samples of \
+             different lengths go, padded, into one array with `x_count` or `y_count`"
+                .into(),
+        ),
+        TypeChar::Complex => Err(format!(
+            "is complex (dtype {dtype}); save real and imaginary part as two components"
+        )),
+        _ => Err(format!(
+            "has dtype {dtype}; convert it to floats or integers first, as with .astype('f8')"
+        )),
+    }
+}
+
+impl Array {
+    /// Reads the entries that follow a header, to the end of the stream; on failure says why.
+    pub fn read(reader: &mut dyn Read, header: Header) -> Result<Array, String> {
+        let Header {
+            shape,
+            kind,
+            dtype,
+            order,
+            count,
+            ..
+        } = header;
+        let values = match kind {
+            Kind::Floats => Values::Floats(c_order(order, &shape, floats(reader, &dtype, count)?)),
+            Kind::Integers => {
                 Values::Integers(c_order(order, &shape, integers(reader, &dtype, count)?))
             }
-            TypeChar::UnicodeStr | TypeChar::ByteStr => {
-                Values::Text(c_order(order, &shape, text(reader, &dtype, count)?))
-            }
-            TypeChar::Object => {
-                return Err(
-                    "is an object array, which NumPy pickles; c2cnet reads no pickles. Samples of \
-                     different lengths go, padded, into one array with `x_count` or `y_count`"
-                        .into(),
-                );
-            }
-            TypeChar::Complex => {
-                return Err(format!(
-                    "is complex (dtype {dtype}); save real and imaginary part as two components"
-                ));
-            }
-            _ => {
-                return Err(format!(
-                    "has dtype {dtype}; convert it to floats or integers first, as with .astype('f8')"
-                ));
-            }
+            Kind::Text => Values::Text(c_order(order, &shape, text(reader, &dtype, count)?)),
         };
         // Reading to the end also makes a zip entry verify its checksum.
         match reader.read(&mut [0]) {
@@ -98,8 +172,8 @@ pub(super) fn shown(shape: &[usize]) -> String {
     }
 }
 
-/// The header, after checks that the parser itself omits.
-fn read_header(reader: &mut dyn Read) -> Result<NpyHeader, String> {
+/// The header, after checks that the parser itself omits, and how many bytes it has.
+fn read_header(reader: &mut dyn Read) -> Result<(NpyHeader, u64), String> {
     let damaged = |e: &dyn std::fmt::Display| format!("is not a NumPy array or is damaged ({e})");
     let mut bytes = vec![0; 8];
     reader.read_exact(&mut bytes).map_err(|e| damaged(&e))?;
@@ -129,7 +203,8 @@ fn read_header(reader: &mut dyn Read) -> Result<NpyHeader, String> {
     if text.matches(['(', '{']).count() != 2 || digits > 18 {
         return Err(damaged(&format!("header {}", text.trim_end())));
     }
-    NpyHeader::from_reader(&bytes[..]).map_err(|e| damaged(&e))
+    let header = NpyHeader::from_reader(&bytes[..]).map_err(|e| damaged(&e))?;
+    Ok((header, bytes.len() as u64))
 }
 
 fn floats(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<f64>, String> {

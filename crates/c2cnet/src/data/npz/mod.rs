@@ -25,6 +25,7 @@
 
 mod archive;
 mod array;
+mod patient;
 mod read;
 mod write;
 mod writer;
@@ -33,12 +34,20 @@ mod writer;
 mod tests;
 
 pub(super) use archive::NpzFile;
-pub(super) use array::Array;
+pub(super) use array::{Array, Header};
 pub use writer::{NpzWriter, write_npz};
 
 use super::{Dataset, Field, Fields};
 use crate::Result;
 use std::path::Path;
+
+/// The names of the arrays of any `.npz` file, in file order.
+///
+/// # Errors
+/// If it cannot be read or is no archive.
+pub fn array_names(path: &Path) -> Result<Vec<String>> {
+    NpzFile::open(path).map(|npz| npz.keys)
+}
 
 /// Names and shapes of the arrays of any `.npz` file, in file order.
 ///
@@ -48,8 +57,8 @@ pub fn array_shapes(path: &Path) -> Result<Vec<(String, Vec<usize>)>> {
     let mut npz = NpzFile::open(path)?;
     let mut shapes = Vec::new();
     for key in npz.keys.clone() {
-        if let Some(array) = npz.array(&key)? {
-            shapes.push((key, array.shape));
+        if let Some(shape) = npz.shape(&key, true)? {
+            shapes.push((key, shape));
         }
     }
     Ok(shapes)

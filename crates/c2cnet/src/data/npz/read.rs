@@ -6,6 +6,7 @@ use crate::data::{Dataset, Field, Fields, Points, Scattered};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Keys that may be followed by a field's name.
@@ -90,14 +91,24 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
     Ok(())
 }
 
+/// Points that were read, by their keys and those of their counts: fields may share them.
+type KnownPoints = HashMap<(String, Option<String>), PointSet>;
+
+#[derive(Clone)]
+enum PointSet {
+    Shared(Points),
+    PerSample(Vec<Points>),
+}
+
 fn read_fields(npz: &mut NpzFile, side: Side) -> Result<Fields> {
     let unnamed_function = npz.has(side.values);
+    let mut known = KnownPoints::new();
     let mut fields = Fields::default();
     let mut keys: Vec<String> = Vec::new();
     for key in npz.keys.clone() {
         let (stem, key_name) = split_key(&key);
         let (name, field) = if stem == side.values {
-            (key_name, read_field(npz, side, key_name)?)
+            (key_name, read_field(npz, side, key_name, &mut known)?)
         } else if stem == side.vectors {
             let name = side.vector_name(key_name, unnamed_function);
             (name, read_vectors(npz, side, &key)?)
@@ -137,7 +148,7 @@ fn read_vectors(npz: &mut NpzFile, side: Side, key: &str) -> Result<Field> {
         .map_err(|e| npz.locate(key, e))
 }
 
-fn read_field(npz: &mut NpzFile, side: Side, name: &str) -> Result<Field> {
+fn read_field(npz: &mut NpzFile, side: Side, name: &str, known: &mut KnownPoints) -> Result<Field> {
     let points = side.points;
     let values_key = join_key(side.values, name);
     let own_points = join_key(points, name);
@@ -164,47 +175,88 @@ fn read_field(npz: &mut NpzFile, side: Side, name: &str) -> Result<Field> {
             return Err(npz.bad_shape(&values_key, expected, &shape));
         }
     };
-    let (points_shape, coords) = npz.floats(&points_key)?;
-    let counts = read_counts(npz, points, name, &points_key)?;
-    match points_shape[..] {
-        [m] | [m, _] if m == n => {
-            if let Some((count_key, _)) = counts {
-                return Err(npz.bad(
-                    &count_key,
-                    format!(
-                        "counts points of each sample, but `{points_key}` of shape {} is shared; it needs shape (samples, points, dimensions)",
-                        shown(&points_shape)
-                    ),
-                ));
-            }
-            let dim = points_shape.get(1).copied().unwrap_or(1);
-            let points = Points::new(dim, coords).map_err(|e| npz.locate(&points_key, e))?;
-            let matrices = component_matrices(&data, samples, n, components);
-            Field::shared(points, matrices).map_err(|e| npz.locate(&values_key, e))
-        }
-        [all, m, dim] if all == samples && m == n => {
-            let scattered = scatter(
-                npz,
-                &points_key,
-                &coords,
-                &data,
-                [samples, n, dim, components],
-                counts,
-            )?;
-            Field::per_sample(components, scattered).map_err(|e| npz.locate(&values_key, e))
-        }
-        _ => {
-            let mut expected = format!(
-                "({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values_key}` of shape {}",
-                shown(&shape)
-            );
-            if points_shape == [samples, n] {
-                expected +=
-                    " (one-dimensional points of each sample need a third axis of length 1)";
-            }
-            Err(npz.bad_shape(&points_key, expected, &points_shape))
-        }
+    let count_key = count_key(npz, points, name, &points_key);
+    // Only what has the shape that these values need is worth reading, and only once.
+    let points_shape = npz.shape(&points_key, false)?.unwrap_or_default();
+    let fits = match points_shape[..] {
+        [m] | [m, _] => m == n,
+        [all, m, _] => all == samples && m == n,
+        _ => false,
+    };
+    if !fits {
+        return Err(unfitting_points(
+            npz,
+            &points_key,
+            &points_shape,
+            &values_key,
+            &shape,
+        ));
     }
+    let place = (points_key, count_key);
+    let set = match known.get(&place) {
+        Some(set) => set.clone(),
+        None => {
+            let set = read_point_set(npz, &place.0, place.1.as_deref())?;
+            known.entry(place).or_insert(set).clone()
+        }
+    };
+    let field = match set {
+        PointSet::Shared(points) => {
+            Field::shared(points, component_matrices(&data, samples, n, components))
+        }
+        PointSet::PerSample(points) => {
+            Field::per_sample(components, scatter(points, &data, n, components))
+        }
+    };
+    field.map_err(|e| npz.locate(&values_key, e))
+}
+
+fn unfitting_points(
+    npz: &NpzFile,
+    points_key: &str,
+    points_shape: &[usize],
+    values_key: &str,
+    shape: &[usize],
+) -> Error {
+    let (samples, n) = (shape[0], shape[1]);
+    let mut expected = format!(
+        "({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values_key}` of shape {}",
+        shown(shape)
+    );
+    if points_shape == [samples, n] {
+        expected += " (one-dimensional points of each sample need a third axis of length 1)";
+    }
+    npz.bad_shape(points_key, expected, points_shape)
+}
+
+/// The points `key`, of all samples or of each, as many of each as `count_key` says.
+fn read_point_set(npz: &mut NpzFile, key: &str, count_key: Option<&str>) -> Result<PointSet> {
+    let (shape, coords) = npz.floats(key)?;
+    let counts = count_key.map(|count_key| read_counts(npz, count_key));
+    let counts = counts.transpose()?;
+    let &[samples, n, dim] = &shape[..] else {
+        if let Some(count_key) = count_key {
+            return Err(npz.bad(
+                count_key,
+                format!(
+                    "counts points of each sample, but `{key}` of shape {} is shared; it needs shape (samples, points, dimensions)",
+                    shown(&shape)
+                ),
+            ));
+        }
+        let dim = shape.get(1).copied().unwrap_or(1);
+        let points = Points::new(dim, coords).map_err(|e| npz.locate(key, e))?;
+        return Ok(PointSet::Shared(points));
+    };
+    let counts = match (count_key, counts) {
+        (Some(count_key), Some(counts)) => checked_counts(npz, count_key, &counts, samples, n)?,
+        _ => vec![n; samples],
+    };
+    let points = counts.iter().enumerate().map(|(k, &count)| {
+        let coords = &coords[k * n * dim..(k * n + count) * dim];
+        Points::new(dim, coords.to_vec()).map_err(|e| npz.locate(&format!("{key}[{k}]"), e))
+    });
+    Ok(PointSet::PerSample(points.collect::<Result<_>>()?))
 }
 
 /// One $n \times N$ matrix per component from values in the order sample, point, component.
@@ -217,39 +269,21 @@ fn component_matrices(data: &[f64], samples: usize, n: usize, components: usize)
         .collect()
 }
 
-fn scatter(
-    npz: &NpzFile,
-    points_key: &str,
-    coords: &[f64],
-    data: &[f64],
-    [samples, n, dim, components]: [usize; 4],
-    counts: Option<(String, Vec<i64>)>,
-) -> Result<Vec<Scattered>> {
-    let counts = match counts {
-        None => vec![n; samples],
-        Some((key, counts)) => checked_counts(npz, &key, &counts, samples, n)?,
+/// The values of each sample at its points, component after component; without the padding.
+fn scatter(points: Vec<Points>, data: &[f64], n: usize, components: usize) -> Vec<Scattered> {
+    let sample = |(k, points): (usize, Points)| {
+        let values = &data[k * n * components..(k * n + points.len()) * components];
+        let component = |c: usize| values.iter().skip(c).step_by(components).copied();
+        Scattered {
+            values: (0..components).flat_map(component).collect(),
+            points,
+        }
     };
-    let mut all = Vec::with_capacity(samples);
-    for (k, &count) in counts.iter().enumerate() {
-        let coords = &coords[k * n * dim..(k * n + count) * dim];
-        let values = &data[k * n * components..(k * n + count) * components];
-        let points = Points::new(dim, coords.to_vec())
-            .map_err(|e| npz.locate(&format!("{points_key}[{k}]"), e))?;
-        let values = (0..components)
-            .flat_map(|c| (0..count).map(move |i| values[i * components + c]))
-            .collect();
-        all.push(Scattered { points, values });
-    }
-    Ok(all)
+    points.into_iter().enumerate().map(sample).collect()
 }
 
-/// The counts of a field's points with their key: its own, or those of the points it borrows.
-fn read_counts(
-    npz: &mut NpzFile,
-    points: &str,
-    name: &str,
-    points_key: &str,
-) -> Result<Option<(String, Vec<i64>)>> {
+/// The key of the counts of a field's points: its own, or those of the points it borrows.
+fn count_key(npz: &NpzFile, points: &str, name: &str, points_key: &str) -> Option<String> {
     let stem = format!("{points}_count");
     let own = join_key(&stem, name);
     let key = if npz.has(&own) || points_key != points {
@@ -257,13 +291,15 @@ fn read_counts(
     } else {
         stem
     };
-    let Some((shape, counts)) = npz.integers(&key)? else {
-        return Ok(None);
-    };
+    npz.has(&key).then_some(key)
+}
+
+fn read_counts(npz: &mut NpzFile, key: &str) -> Result<Vec<i64>> {
+    let (shape, counts) = npz.integers(key)?.unwrap_or_default();
     if shape.len() != 1 {
-        return Err(npz.bad_shape(&key, "(samples,)", &shape));
+        return Err(npz.bad_shape(key, "(samples,)", &shape));
     }
-    Ok(Some((key, counts)))
+    Ok(counts)
 }
 
 fn checked_counts(
@@ -336,12 +372,15 @@ fn read_n_train(npz: &mut NpzFile, samples: usize) -> Result<Option<usize>> {
 
 /// The name of each sample's set; takes `split_names` out of `meta`.
 fn read_split(npz: &mut NpzFile, samples: usize, meta: &mut Value) -> Result<Option<Vec<String>>> {
-    let Some(array) = npz.array("split")? else {
+    let Some(shape) = npz.shape("split", false)? else {
         return Ok(None);
     };
-    if array.shape != [samples] {
-        return Err(npz.bad_shape("split", format!("({samples},)"), &array.shape));
+    if shape != [samples] {
+        return Err(npz.bad_shape("split", format!("({samples},)"), &shape));
     }
+    let Some(array) = npz.array("split", |_| Ok(()))? else {
+        return Ok(None);
+    };
     let codes = match array.values {
         Values::Text(names) => return Ok(Some(names)),
         Values::Integers(codes) => codes,
@@ -400,7 +439,13 @@ fn read_triangles(npz: &mut NpzFile, outputs: &Fields) -> Result<Option<Vec<[usi
                 ));
             }
         },
-        None if npz.has("y") => npz.floats("y")?.0[0],
+        None if npz.has("y") => {
+            let (shape, _) = npz.floats("y")?;
+            let (&[points] | &[points, _]) = &shape[..] else {
+                return Err(npz.bad_shape("y", "(n, d) or (n,), one set of points", &shape));
+            };
+            points
+        }
         // Without output points, all that can be checked is that no index is negative.
         None => i64::MAX as usize,
     };

@@ -1,5 +1,6 @@
 //! Writing arrays into an `.npz` file.
 
+use super::patient::{Failure, Patient};
 use crate::Result;
 use crate::storage::write_atomically;
 use npyz::{AutoSerialize, DType, Serialize, WriterBuilder};
@@ -29,12 +30,19 @@ pub fn write_npz(
 /// Adds named arrays to an `.npz` archive, uncompressed and dated 1980, so that the same arrays give
 /// the same bytes.
 #[derive(Debug)]
-pub struct NpzWriter<W: Write + Seek>(ZipWriter<W>);
+pub struct NpzWriter<W: Write + Seek> {
+    zip: ZipWriter<Patient<W>>,
+    failure: Failure,
+}
 
 impl<W: Write + Seek> NpzWriter<W> {
     /// An archive on `out`.
     pub fn new(out: W) -> Self {
-        NpzWriter(ZipWriter::new(out))
+        let failure = Failure::default();
+        NpzWriter {
+            zip: ZipWriter::new(Patient::new(out, failure.clone())),
+            failure,
+        }
     }
 
     /// Adds an array of 8-byte floats; `values` are in C order.
@@ -78,7 +86,9 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// # Errors
     /// If writing fails.
     pub fn finish(self) -> io::Result<W> {
-        Ok(self.0.finish()?)
+        let out = self.zip.finish()?;
+        self.failure.check()?;
+        Ok(out.into_inner())
     }
 
     fn put<T: Serialize>(
@@ -97,9 +107,9 @@ impl<W: Write + Seek> NpzWriter<W> {
             .last_modified_time(DateTime::DEFAULT)
             .unix_permissions(0o644)
             .large_file(large);
-        self.0.start_file(format!("{name}.npy"), options)?;
+        self.zip.start_file(format!("{name}.npy"), options)?;
         // Numbers arrive one by one; the archive is faster in bulk.
-        let mut out = BufWriter::with_capacity(1 << 16, &mut self.0);
+        let mut out = BufWriter::with_capacity(1 << 16, &mut self.zip);
         let mut npy = npyz::WriteOptions::new()
             .dtype(dtype)
             .shape(&axes)
@@ -107,6 +117,8 @@ impl<W: Write + Seek> NpzWriter<W> {
             .begin_nd()?;
         npy.extend(values)?;
         npy.finish()?;
-        out.flush()
+        out.flush()?;
+        drop(out);
+        self.failure.check()
     }
 }

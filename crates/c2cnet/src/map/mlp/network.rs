@@ -8,7 +8,7 @@
 use super::activation::Activation;
 use super::scalar::Scalar;
 use super::vector::multiply_by;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand::{RngExt, SeedableRng};
@@ -26,14 +26,19 @@ impl Network {
     /// From the widths of inputs, hidden layers and outputs.
     ///
     /// # Errors
-    /// If there are fewer than two widths or one is zero.
+    /// If there are fewer than two widths, one is zero, or memory does not hold the parameters.
     pub fn new(widths: Vec<usize>, activation: Activation) -> Result<Self> {
         if widths.len() < 2 || widths.contains(&0) {
             return Err(Error::Config(format!(
                 "mlp: the widths {widths:?} must be at least two positive numbers"
             )));
         }
-        Ok(Network { widths, activation })
+        let network = Network { widths, activation };
+        // Its parameters, their gradient, and what optimisers remember of both.
+        let parameters = network.checked_parameters().unwrap_or(usize::MAX);
+        let what = format!("mlp: training a network with widths {:?}", network.widths);
+        memory::room(&what, &[4, parameters])?;
+        Ok(network)
     }
 
     /// Widths of inputs, hidden layers and outputs.
@@ -68,10 +73,15 @@ impl Network {
 
     /// Whether `parameters` numbers are what a network that was read from a file needs.
     pub(super) fn fits(&self, parameters: usize) -> bool {
+        let whole = self.widths.len() >= 2 && !self.widths.contains(&0);
+        whole && self.checked_parameters() == Some(parameters)
+    }
+
+    /// [`Network::parameters`], unless they cannot be counted.
+    fn checked_parameters(&self) -> Option<usize> {
         let size = |pair: &[usize]| pair[1].checked_mul(pair[0].checked_add(1)?);
         let mut sizes = self.widths.windows(2).map(size);
-        let total = sizes.try_fold(0usize, |sum, size| sum.checked_add(size?));
-        self.widths.len() >= 2 && !self.widths.contains(&0) && total == Some(parameters)
+        sizes.try_fold(0usize, |sum, size| sum.checked_add(size?))
     }
 
     /// Where the parameters of a layer are.

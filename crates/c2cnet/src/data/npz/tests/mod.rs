@@ -1,5 +1,6 @@
 //! Files that are read back as they were written, or as NumPy writes them.
 
+mod claims;
 mod properties;
 mod refusals;
 
@@ -79,7 +80,7 @@ fn read_raw_f(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Result<Da
 }
 
 #[track_caller]
-fn assert_says(result: Result<Dataset>, parts: &[&str]) {
+fn assert_says<T: std::fmt::Debug>(result: Result<T>, parts: &[&str]) {
     let message = result.expect_err("this must fail").to_string();
     for part in parts {
         assert!(message.contains(part), "{message:?} lacks {part:?}");

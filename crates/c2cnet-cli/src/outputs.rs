@@ -1,0 +1,89 @@
+//! Where a command may write: never over what it reads, and over a model or data only if it makes such files.
+
+use crate::file_kind::FileKind;
+use c2cnet::{Error, Result};
+use c2cnet_experiments::output_path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The flag of every command that writes files.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct Force {
+    /// Replace a model or data file also by something else; never what the command itself reads.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Checks, before any work, that the files of a command can be written and none is destroyed by mistake: `reads` are
+/// those it reads, `writes` those it writes and what it makes of them.
+///
+/// # Errors
+/// If an output cannot be written, is also an input or another output, or is a model or data file that this command does
+/// not make.
+pub fn check<'a>(
+    force: Force,
+    reads: impl IntoIterator<Item = &'a Path>,
+    writes: &[(&Path, FileKind)],
+) -> Result<()> {
+    let reads: Vec<&Path> = reads.into_iter().collect();
+    for (i, &(path, makes)) in writes.iter().enumerate() {
+        output_path::check(path)?;
+        if reads.iter().any(|read| same(read, path)) {
+            return Err(Error::Config(format!(
+                "{} is read by this command, which would destroy it; give another name for the output",
+                path.display()
+            )));
+        }
+        if writes[..i].iter().any(|(other, _)| same(other, path)) {
+            return Err(Error::Config(format!(
+                "{} is to be written twice; give another name for one of the outputs",
+                path.display()
+            )));
+        }
+        let Some(there) = existing(path) else {
+            continue;
+        };
+        if !force.force && !replaces(makes, there) {
+            return Err(Error::Config(format!(
+                "{} is {}, and this command would write {} over it; give another name for the output, or --force",
+                path.display(),
+                there.words(),
+                makes.words()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a command that makes one kind of file may replace another without being told to.
+fn replaces(makes: FileKind, there: FileKind) -> bool {
+    use FileKind::{Data, Other, Prediction};
+    there == makes || there == Other || (makes, there) == (Data, Prediction)
+}
+
+/// What stands in the place of an output; nothing for devices and pipes, which nobody can destroy.
+fn existing(path: &Path) -> Option<FileKind> {
+    match path.is_file() {
+        true => Some(FileKind::of(path).unwrap_or(FileKind::Other)),
+        false => None,
+    }
+}
+
+/// Whether two paths lead to the same plain file, whether it exists or not.
+fn same(a: &Path, b: &Path) -> bool {
+    match (a.exists(), b.exists()) {
+        // To compare pipes would be to open them and wait for who is at the other end.
+        (true, true) => {
+            a.is_file() && b.is_file() && same_file::is_same_file(a, b).unwrap_or(false)
+        }
+        (false, false) => place(a).is_some_and(|a| Some(a) == place(b)),
+        _ => false,
+    }
+}
+
+/// The folder without detours, and the name in it.
+fn place(path: &Path) -> Option<(PathBuf, &OsStr)> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+    Some((folder, path.file_name()?))
+}
