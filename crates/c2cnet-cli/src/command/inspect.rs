@@ -5,8 +5,8 @@ mod model;
 
 use crate::file_kind::FileKind;
 use c2cnet::C2CNet;
-use c2cnet::Error;
 use c2cnet::data::{Dataset, npz};
+use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{self, Table, say};
 use serde_json::json;
 use std::path::{Path, PathBuf};
