@@ -15,7 +15,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "crates/c2cnet-experiments/experiments/recipe"
@@ -38,20 +37,16 @@ def call(command):
     return done.stdout
 
 
-def reading(problem, scaled, steps):
-    """Settings of a reading, on top of the recipe file."""
-    recipe = tomllib.loads((RECIPES / f"{problem}.toml").read_text())
-    settings = {
-        "input.basis.coordinates": '"local"',
-        "output.basis.coordinates": '"local"',
-        "input.encoder": f'{{ method = "svd", cut = {recipe["input"]["encoder"]["relative_cut"]} }}',
-        "map.mlp.scaled": str(scaled).lower(),
-        "map.mlp.steps": steps,
-    }
+def reading(problem, folder, scaled, steps):
+    """The recipe's settings with local coordinates and an absolute cut."""
+    text = (RECIPES / f"{problem}.toml").read_text()
+    file = folder / f"{problem}.toml"
+    file.write_text(text.replace("relative_cut", "cut").replace('"global"', '"local"'))
+    settings = [f"map.mlp.scaled={str(scaled).lower()}", f"map.mlp.steps={steps}"]
     if problem == "elastic-plate":
         # The row that is compared is the scalar one.
-        settings["output.components"] = '"separate"'
-    return [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+        settings.append('output.components="separate"')
+    return ["--config", file, *(part for s in settings for part in ("--set", s))]
 
 
 def fit(args, folder, data, seed, settings):
@@ -68,7 +63,7 @@ def measure(args, problem, folder):
     rows = []
     for name, scaled in (("plain", False), ("scaled", True)):
         for seed in range(args.seeds):
-            config = ["--config", RECIPES / f"{problem}.toml", *reading(problem, scaled, args.steps)]
+            config = reading(problem, folder, scaled, args.steps)
             rows.append(one(args, folder, data, problem, name, seed, config))
     if not args.no_default:
         rows.append(one(args, folder, data, problem, "default", 0, []))
