@@ -60,15 +60,13 @@ def fit(args, folder, data, seed, settings):
 def measure(args, problem, folder):
     data = folder / f"{problem}.npz"
     call([args.c2cnet, "generate", problem, "-o", data])
-    rows = []
     for name, scaled in (("plain", False), ("scaled", True)):
         for seed in range(args.seeds):
             config = reading(problem, folder, scaled, args.steps)
-            rows.append(one(args, folder, data, problem, name, seed, config))
+            yield one(args, folder, data, problem, name, seed, config)
     if not args.no_default:
-        rows.append(one(args, folder, data, problem, "default", 0, []))
+        yield one(args, folder, data, problem, "default", 0, [])
     data.unlink()
-    return rows
 
 
 def one(args, folder, data, problem, name, seed, config):
@@ -121,6 +119,7 @@ def main():
     parser.add_argument("--steps", type=int, default=30000, help="steps of a training")
     parser.add_argument("--only", help="some of the problems, separated by commas")
     parser.add_argument("--no-default", action="store_true", help="without the default fits")
+    parser.add_argument("--table-only", action="store_true", help="no fit: the table of the rows that are there")
     parser.add_argument("--rows", help="where each row goes as JSON; rows that are there already count")
     parser.add_argument("-o", "--output", help="where the table goes; default: printed")
     args = parser.parse_args()
@@ -130,7 +129,7 @@ def main():
     if stored and stored.exists():
         rows = [json.loads(line) for line in stored.read_text().splitlines()]
     with tempfile.TemporaryDirectory() as folder:
-        for name in names:
+        for name in [] if args.table_only else names:
             for row in measure(args, name, pathlib.Path(folder)):
                 rows.append(row)
                 if stored:
