@@ -82,7 +82,7 @@ def one(args, folder, data, problem, name, seed, config):
     return row
 
 
-def table(rows, steps):
+def table(rows, seeds):
     lines = [
         "| problem | printed | plain: mean (range) | scaled: mean (range) | default | floor, plain | training mean | linear map | seconds, plain and scaled |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -99,7 +99,8 @@ def table(rows, steps):
             elif len(found) == 1:
                 cells.append(f"{found[0]:.2e}")
             else:
-                cells.append(f"{statistics.mean(found):.2e} ({min(found):.1e} to {max(found):.1e})")
+                count = "" if len(found) == seeds else f", {len(found)} seeds"
+                cells.append(f"{statistics.mean(found):.2e} ({min(found):.1e} to {max(found):.1e}{count})")
         plain = next((r for r in mine if r["column"] == "plain"), mine[0])
         seconds = [
             f"{statistics.mean(r['seconds'] for r in mine if r['column'] == c):.0f}"
@@ -144,7 +145,7 @@ def main():
 Mean relative L2 errors on the test samples; {args.steps} steps with all samples in single precision, data seed 0, {args.seeds}
 seed(s) of the network's start; `{args.device}`. The printed figures are RFM-C2C of the paper's tab:performance-summary.
 
-{table(rows, args.steps)}
+{table(rows, args.seeds)}
 """
     if args.output:
         pathlib.Path(args.output).write_text(text)

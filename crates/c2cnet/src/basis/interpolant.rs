@@ -1,6 +1,6 @@
 //! Interpolation of values at data points: how learned functions continue between them.
 //!
-//! - On a grid (any order of the points), along each axis through the four nearest lines by the cubic Lagrange
+//! - On a grid (any order of the points; single ones may be missing), along each axis through the four nearest lines by the cubic Lagrange
 //!   polynomial, error $O(h^4)$, where that predicts the data's own lines better than straight lines do; else
 //!   multilinear. In one dimension every set of points is a grid.
 //! - On a mesh, or scattered in the plane: linear on its triangles or on the Delaunay triangulation.
@@ -18,6 +18,7 @@ use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// Interpolates values at fixed points.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,14 +34,24 @@ pub(super) struct Interpolant {
 
 restore_settled!(Interpolant);
 
-/// Points that are all crossings of some lines.
+/// Points that are the crossings of some lines, all or nearly all.
 #[derive(Debug)]
 struct Grid {
     /// Coordinates along each axis, ascending.
     axes: Vec<Vec<f64>>,
-    /// The row of each crossing, the last axis running fastest.
+    /// The row of each crossing, the last axis running fastest; [`MISSING`] where there is no point.
     rows: Vec<usize>,
+    /// What stands in for crossings without a point, by linear and by cubic interpolation along one axis.
+    filled: HashMap<usize, [Stencil; 2]>,
 }
+
+const MISSING: usize = usize::MAX;
+
+/// A grid may miss this part of its crossings: those that a fit withholds.
+const MOST_MISSING: f64 = 0.3;
+
+/// Neighbours along an axis that stand in for a missing crossing lie within so many lines.
+const REACH: usize = 4;
 
 /// Weights of rows.
 type Stencil = Vec<(usize, f64)>;
@@ -148,7 +159,7 @@ impl Interpolant {
 }
 
 impl Grid {
-    /// The grid of which `points` are all crossings; `None` if they are not.
+    /// The grid of whose crossings `points` are all, but for single ones; `None` if they are not.
     fn new(points: &Points) -> Option<Self> {
         let (n, dim) = (points.len(), points.dim());
         let axes: Vec<Vec<f64>> = (0..dim)
@@ -162,19 +173,69 @@ impl Grid {
         let crossings = axes
             .iter()
             .try_fold(1usize, |c, a| c.checked_mul(a.len()))?;
-        if crossings != n {
+        if crossings < n || (n as f64) < (1.0 - MOST_MISSING) * crossings as f64 {
             return None;
         }
-        let mut rows = vec![usize::MAX; n];
+        let mut rows = vec![MISSING; crossings];
         for (i, point) in points.iter().enumerate() {
             let place = point.iter().zip(&axes).fold(0, |place, (x, along)| {
                 place * along.len() + along.partition_point(|y| y < x)
             });
             rows[place] = i;
         }
-        rows.iter()
-            .all(|&r| r != usize::MAX)
-            .then_some(Grid { axes, rows })
+        let mut grid = Grid {
+            axes,
+            rows,
+            filled: HashMap::new(),
+        };
+        for place in (0..crossings).filter(|&p| grid.rows[p] == MISSING) {
+            grid.filled.insert(place, grid.fill(place)?);
+        }
+        Some(grid)
+    }
+
+    /// What stands in for a missing crossing: points on both sides of it along the axis on which they are nearest.
+    /// `None` if there are none, as outside of a domain that does not fill its box.
+    fn fill(&self, place: usize) -> Option<[Stencil; 2]> {
+        let mut best: Option<((usize, usize), [Stencil; 2])> = None;
+        let mut stride = self.rows.len();
+        for along in &self.axes {
+            stride /= along.len();
+            let i = place / stride % along.len();
+            let row = |j: usize| self.rows[place + j * stride - i * stride];
+            let present = |j: &usize| row(*j) != MISSING;
+            let before = (i.saturating_sub(REACH)..i).rev().filter(present);
+            let after = (i + 1..(i + 1 + REACH).min(along.len())).filter(present);
+            let (before, after): (Vec<_>, Vec<_>) =
+                (before.take(2).collect(), after.take(2).collect());
+            if before.is_empty() || after.is_empty() {
+                continue;
+            }
+            // Four points make a cubic polynomial; near ones a better one.
+            let lacking = 4 - before.len() - after.len();
+            let score = (lacking, after[after.len() - 1] - before[before.len() - 1]);
+            let stencil = |nodes: Vec<usize>| -> Stencil {
+                let at: Vec<f64> = nodes.iter().map(|&j| along[j]).collect();
+                let weights = lagrange(&at, along[i]);
+                nodes.iter().map(|&j| row(j)).zip(weights).collect()
+            };
+            let both = [
+                stencil(vec![before[0], after[0]]),
+                stencil(before.iter().chain(&after).copied().collect()),
+            ];
+            if best.as_ref().is_none_or(|b| score < b.0) {
+                best = Some((score, both));
+            }
+        }
+        best.map(|(_, both)| both)
+    }
+
+    /// A crossing in terms of points.
+    fn crossing(&self, place: usize, cubic: bool) -> Stencil {
+        match self.rows[place] {
+            MISSING => self.filled[&place][usize::from(cubic)].clone(),
+            row => vec![(row, 1.0)],
+        }
     }
 
     /// The weights at a point: a product over the axes.
@@ -190,7 +251,16 @@ impl Grid {
                 })
                 .collect();
         }
-        stencil.iter().map(|&(p, w)| (self.rows[p], w)).collect()
+        if self.filled.is_empty() {
+            return stencil.iter().map(|&(p, w)| (self.rows[p], w)).collect();
+        }
+        stencil
+            .iter()
+            .flat_map(|&(place, w)| {
+                let crossing = self.crossing(place, cubic).into_iter();
+                crossing.map(move |(row, v)| (row, w * v))
+            })
+            .collect()
     }
 
     /// Whether cubic polynomials through every other point of some lines come closer to the points between
@@ -213,7 +283,12 @@ impl Grid {
             }
             let weights = |cubic: bool, i: usize| line_weights(&every_other, along[i], cubic);
             for line in self.lines(k) {
-                for i in (1..along.len()).step_by(2) {
+                // A line that misses points tells by the others.
+                let complete = |i: usize| {
+                    let neighbours = weights(true, i);
+                    line[i] != MISSING && neighbours.iter().all(|(j, _)| line[2 * j] != MISSING)
+                };
+                for i in (1..along.len()).step_by(2).filter(|&i| complete(i)) {
                     norm += (0..samples)
                         .map(|s| values[(line[i], s)].powi(2))
                         .sum::<f64>();
@@ -253,15 +328,16 @@ fn line_weights(along: &[f64], x: f64, cubic: bool) -> Vec<(usize, f64)> {
     let after = along.partition_point(|y| *y <= x);
     let first = after.saturating_sub(size / 2).min(along.len() - size);
     let nodes = &along[first..first + size];
-    (0..size)
-        .map(|i| {
-            let factors = (0..size).filter(|&j| j != i);
-            let weight = factors
-                .map(|j| (x - nodes[j]) / (nodes[i] - nodes[j]))
-                .product();
-            (first + i, weight)
-        })
-        .collect()
+    (first..).zip(lagrange(nodes, x)).collect()
+}
+
+/// The weights at `x` of the polynomial through values at `nodes`.
+fn lagrange(nodes: &[f64], x: f64) -> Vec<f64> {
+    let weight = |i: usize| {
+        let others = nodes.iter().enumerate().filter(|(j, _)| *j != i);
+        others.map(|(_, y)| (x - y) / (nodes[i] - y)).product()
+    };
+    (0..nodes.len()).map(weight).collect()
 }
 
 #[cfg(test)]
@@ -318,7 +394,29 @@ mod tests {
             Interpolant::new(Bounds::unit(2), &points, values.as_ref(), None).unwrap();
         assert!(interpolant.evaluate(values.as_ref(), &points).unwrap() == values);
         assert!(interpolant.grid.is_some());
+        // The last of the shuffled points is an inner one, the first a corner.
         let holed = points.select(&(0..29).collect::<Vec<_>>());
-        assert!(Grid::new(&holed).is_none());
+        assert!(Grid::new(&holed).is_some_and(|g| g.filled.len() == 1));
+        let cut = points.select(&(1..30).collect::<Vec<_>>());
+        assert!(Grid::new(&cut).is_none());
+    }
+
+    #[test]
+    fn withheld_points_of_a_grid_are_interpolated_between_their_neighbours() {
+        let f = |p: &[f64]| (3.0 * p[0] + 0.4).sin() * (2.0 * p[1]).cos();
+        let grid = Points::grid(&Bounds::unit(2), &[33, 33]);
+        let withheld: Vec<usize> = (40..1040).step_by(17).collect();
+        let kept: Vec<usize> = (0..1089).filter(|i| !withheld.contains(i)).collect();
+        let points = grid.select(&kept);
+        let values = Mat::from_fn(points.len(), 1, |i, _| f(points.point(i)));
+        let interpolant =
+            Interpolant::new(Bounds::unit(2), &points, values.as_ref(), None).unwrap();
+        assert_eq!(interpolant.describe(), "cubic between them");
+        let asked = grid.select(&withheld);
+        let found = interpolant.evaluate(values.as_ref(), &asked).unwrap();
+        for i in 0..asked.len() {
+            let off = (found[(i, 0)] - f(asked.point(i))).abs();
+            assert!(off < 2e-5, "{off}");
+        }
     }
 }

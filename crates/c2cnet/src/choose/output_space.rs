@@ -27,7 +27,7 @@ const CLEARLY: f64 = 0.5;
 const ROUNDING: f64 = 1e-12;
 
 /// Learned directions leave no more than this part of it, because they cost little, ...
-const LEFT_SHARE: f64 = 0.003;
+const LEFT_SHARE: f64 = 1e-4;
 
 /// ... unless there are more values than this: then they leave as much as a prescribed basis may.
 const LARGE: usize = 4_000_000;
