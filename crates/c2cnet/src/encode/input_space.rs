@@ -84,7 +84,7 @@ const CHOICE_SAMPLES: usize = 64;
 impl FieldEncoder {
     /// Fits the encoder to training samples and encodes them. Coefficients of nearly dependent
     /// functions are replaced by coordinates in which distances are those of the functions ($Ra$ in
-    /// place of $a$; [`FieldEncoder::fit_raw`] keeps $a$), unless they are standardised.
+    /// place of $a$; the recipe `paper` keeps $a$), unless they are standardised.
     ///
     /// # Errors
     /// If the data does not fit the basis, the log of a value that is not positive is needed, or there are
