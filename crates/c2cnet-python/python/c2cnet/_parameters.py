@@ -109,7 +109,7 @@ class Spec(Parameters):
         --------
         >>> from c2cnet import Ridge
         >>> Ridge(1e-6).settings()
-        {'choose': 'gcv', 'lambda': 1e-06, 'method': 'ridge'}
+        {'lambda': 1e-06, 'method': 'ridge'}
         """
         given = {k: v for k, v in self.get_params(deep=False).items() if v is not None}
         return {k: plain(v) for k, v in given.items()}
