@@ -4,8 +4,8 @@
 
 Sizes, cuts and networks are those of `c2cnet-experiments/experiments/recipe`. Both readings take features in local
 coordinates of their patches and the cut as an absolute one; *plain* scales nothing, *scaled* gives the network inputs in
-principal axes under one scale and outputs of unit rms (`map.mlp.scaled`). Beside them stands the default fit of the same
-data. The test samples choose nothing.
+principal axes under one scale and outputs of unit rms (`map.mlp.scaled`). The default fit of the same data stands beside
+them unless `--no-default` leaves it out (`-`). The test samples choose nothing.
 """
 
 import argparse

@@ -8,7 +8,6 @@ Needs NumPy.
 """
 
 import argparse
-import json
 import pathlib
 import platform
 import subprocess
@@ -74,11 +73,8 @@ def measure(c2cnet, name, folder):
         rows[space] = {
             "points": relative(predicted[:, kept_out], truth[:, kept_out]),
             "fine": relative(predicted, truth),
-            "model": json.loads(run([c2cnet, "inspect", model, "--json"]))["outputs"][0]["basis"],
         }
         print(f"{name}, {space}: {rows[space]['points']:.2e} at the points, {rows[space]['fine']:.2e} between", flush=True)
-    if problem == "advected-square":
-        np.savez(folder / "jump.npz", y=fine["y"], truth=truth, n=coarse)
     return rows
 
 
