@@ -124,7 +124,7 @@ def cells(row):
     error = failure or spread(rl2e)
     seconds = clocked(statistics.median(fit.seconds for fit in row.fits))
     samples = f"{row.data.n_train} + {row.data.samples - row.data.n_train}"
-    start = [row.name, samples, error, figure(row.mean("floor")), figure(row.mean("withheld_rl2e")), seconds]
+    start = [row.name, samples, error, figure(row.mean("floor")), figure(row.mean("withheld_at_fit")), seconds]
     if not row.plain:
         return [*start, "-", "-", "-", "-", "-"]
     chosen = min(row.plain, key=lambda outcome: outcome.validation)
@@ -161,7 +161,8 @@ def report(arguments, version, rows):
     return f"""# Default fits beside plain baselines
 
 {version}, {settings}, {arguments.seeds} seed(s) of the fit; {machine}.
-Errors are mean relative L2 errors on the test samples; *withheld* is the error at output points that the choice did not see. *Best plain* is the
+Errors are mean relative L2 errors on the test samples; *withheld* is that of held-out training samples at output points
+which the choice did not see (`-`: samples have points of their own, or no point was withheld). *Best plain* is the
 baseline with the smallest test error, *by validation* the one that cross-validation picks; *ratio* is
 c2cnet's mean over the best one: 1 or less is level or ahead.
 
