@@ -197,7 +197,7 @@ impl Search<'_> {
             bases: vec![strongest],
             ..drafts[i].plan.clone()
         };
-        let mut trials: Vec<(f64, InputPlan)> = Vec::new();
+        let mut best: Option<(f64, InputPlan)> = None;
         let mut candidates = vec![Candidate {
             name: "prescribed".into(),
             error,
@@ -214,14 +214,11 @@ impl Search<'_> {
                 error: found,
             });
             // The first is preferred in a tie.
-            if trials
-                .first()
-                .is_none_or(|best| found < WORTH_LEARNING * best.0)
-            {
-                trials.insert(0, (found, trial));
+            if best.as_ref().is_none_or(|b| found < WORTH_LEARNING * b.0) {
+                best = Some((found, trial));
             }
         }
-        let Some((found, trial)) = trials.into_iter().next() else {
+        let Some((found, trial)) = best else {
             return Ok(None);
         };
         let more_samples = self.context.train.samples() > self.some.samples();
