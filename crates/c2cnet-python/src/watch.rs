@@ -134,10 +134,10 @@ fn listens<T: Send + 'static>(
 fn next<T: Send>(
     py: Python<'_>,
     receiver: &Mutex<Receiver<T>>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<T, RecvTimeoutError> {
     py.detach(|| {
         let receiver = receiver.lock().unwrap_or_else(|e| e.into_inner());
-        receiver.recv_timeout(patience)
+        receiver.recv_timeout(timeout)
     })
 }

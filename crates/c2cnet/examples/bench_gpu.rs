@@ -4,6 +4,7 @@
 //! bench_gpu [DEVICE] [NAMES...]
 
 use c2cnet::decode::Targets;
+use c2cnet::map::Split;
 use c2cnet::map::mlp::{MlpMap, MlpSpec, Precision, Recipe, TrainingData};
 use c2cnet::observe::{Event, Observer};
 use c2cnet::{Device, Result};
@@ -118,8 +119,8 @@ impl Problem {
             precision,
             ..MlpSpec::recipe(Recipe::Paper)
         };
-        let all: Vec<usize> = (0..self.inputs.ncols()).collect();
-        MlpMap::fit(&data, &all, &[], &spec, 1, watch).map(drop)
+        let all = Split::all(self.inputs.ncols());
+        MlpMap::fit(&data, &all, &spec, 1, watch).map(drop)
     }
 }
 

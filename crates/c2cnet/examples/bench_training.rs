@@ -7,6 +7,7 @@ use c2cnet::Result;
 use c2cnet::basis::{BasisSpec, BuildContext, RandomFeaturesSpec};
 use c2cnet::data::{Bounds, Points};
 use c2cnet::decode::Targets;
+use c2cnet::map::Split;
 use c2cnet::map::mlp::{MlpMap, MlpSpec, Recipe, TrainingData};
 use c2cnet::observe::{Event, Observer, Silent};
 use faer::linalg::matmul::matmul;
@@ -153,8 +154,8 @@ fn train(
         shards,
         ..MlpSpec::recipe(Recipe::Paper)
     };
-    let all: Vec<usize> = (0..samples).collect();
-    Ok(MlpMap::fit(&data, &all, &[], &spec, SEED, observer)?.0)
+    let all = Split::all(samples);
+    Ok(MlpMap::fit(&data, &all, &spec, SEED, observer)?.0)
 }
 
 /// The matrix products of a step and nothing else, split as a step splits them.

@@ -52,15 +52,6 @@ fn fast_learns_and_is_judged_by_samples_it_did_not_see() {
 }
 
 #[test]
-fn early_stopping_keeps_the_network_that_was_judged() {
-    let data = line_data(120, 2);
-    let mlp = json!({"hidden": [30], "steps": 400, "batch": 30, "keep_best": true});
-    let (_, report) = fitted(&data, line_settings(json!({"kind": "mlp", "mlp": mlp})));
-    let network = report.network.unwrap();
-    assert!(network.fitted.is_none() && network.judged.is_some());
-}
-
-#[test]
 fn paper_trains_once_on_all_samples_and_says_so() {
     let data = line_data(100, 3);
     let mlp = json!({"recipe": "paper", "hidden": [30, 30], "steps": 1500});

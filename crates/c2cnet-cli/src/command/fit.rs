@@ -242,14 +242,9 @@ fn say_network(network: &NetworkReport) -> c2cnet::Result<()> {
             known = true;
         }
         say(format_args!(
-            "  {} on {}{purpose}{} in {:.2} s",
+            "  {} on {}{purpose} in {:.2} s",
             counted(t.steps, "step"),
             counted(t.samples.0, "sample"),
-            if t.stopped_early {
-                ", ended early,"
-            } else {
-                ""
-            },
             t.seconds
         ))?;
     }

@@ -158,16 +158,10 @@ class MLP(Map):
         Of training; predictions are in double precision.
     clip : float, optional
         The largest norm of a gradient.
-    ema : float, optional
-        Decay of a moving average of the weights, used in their place.
     residual : bool
         Learn the residual of the linear map (recipe ``fast``).
     scaled : bool
         Inputs in principal axes under one scale, outputs of unit rms (recipe ``paper``).
-    patience : int, optional
-        Evaluations without progress that end a stage.
-    keep_best : bool
-        End a stage at its best evaluation.
     evaluations : int
         How often a stage is evaluated and recorded.
     stages : sequence of dict, optional
@@ -195,11 +189,8 @@ class MLP(Map):
         batch: int | Literal["full"] | None = None,
         precision: Literal["f32", "f64"] = "f32",
         clip: float | None = None,
-        ema: float | None = None,
         residual: bool = True,
         scaled: bool = False,
-        patience: int | None = None,
-        keep_best: bool = False,
         evaluations: int = 100,
         stages: Sequence[dict[str, Any]] | None = None,
     ) -> None:
@@ -215,10 +206,7 @@ class MLP(Map):
         self.batch = batch
         self.precision = precision
         self.clip = clip
-        self.ema = ema
         self.residual = residual
         self.scaled = scaled
-        self.patience = patience
-        self.keep_best = keep_best
         self.evaluations = evaluations
         self.stages = stages

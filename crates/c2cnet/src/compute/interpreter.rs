@@ -102,13 +102,8 @@ impl Interpreter {
         let mut shared = Buffers::new();
         shared.insert(Buffer::Parameters, zeros());
         shared.insert(Buffer::Gradient, zeros());
-        let mut current = Buffer::Parameters;
-        if job.averaged {
-            shared.insert(Buffer::Average, zeros());
-            current = Buffer::Average;
-        }
         let validation = job.validation.as_ref().map(|targets| {
-            let program = Program::evaluation(job, targets, current);
+            let program = Program::evaluation(job, targets);
             Room::new(program, targets, whole(targets))
         });
         let training = Room::new(Program::training(job), &job.training, job.batches);
@@ -320,9 +315,6 @@ impl Interpreter {
             let off = first[i] / (second[i].sqrt() * step.root + c.epsilon);
             let p = p * step.shrink - step.size * off;
             at.get_mut(&Buffer::Parameters).unwrap()[i] = p;
-            if let Some(average) = at.get_mut(&Buffer::Average) {
-                average[i] += step.keep * (p - average[i]);
-            }
         }
         self.next += 1;
     }
@@ -337,11 +329,7 @@ impl Trainer<f64> for Interpreter {
         let pad = |values: &[f64]| self.layout.pad(values);
         self.moments = [pad(&weights.first), pad(&weights.second)];
         let parameters = pad(&weights.parameters);
-        let average = weights.average.as_ref().map(|a| pad(a));
         self.shared.insert(Buffer::Parameters, parameters);
-        if let Some(average) = average {
-            self.shared.insert(Buffer::Average, average);
-        }
         self.next = step;
         Ok(())
     }
@@ -378,7 +366,6 @@ impl Trainer<f64> for Interpreter {
             parameters: strip(&self.shared[&Buffer::Parameters]),
             first: strip(&self.moments[0]),
             second: strip(&self.moments[1]),
-            average: self.shared.get(&Buffer::Average).map(|a| strip(a)),
         })
     }
 }

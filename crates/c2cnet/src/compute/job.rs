@@ -25,8 +25,6 @@ pub(crate) struct Job<'a, T> {
     pub(crate) constants: Constants<T>,
     /// Of every step of the stage.
     pub(crate) steps: Vec<StepSettings<T>>,
-    /// Whether a moving average of the parameters is kept.
-    pub(crate) averaged: bool,
 }
 
 /// Samples and what their outputs are compared with, as `map::mlp::objective` defines it.
@@ -116,8 +114,6 @@ pub(crate) struct StepSettings<T> {
     pub(crate) root: T,
     /// What is left of a parameter.
     pub(crate) shrink: T,
-    /// The weight of the new parameters in their average.
-    pub(crate) keep: T,
 }
 
 /// The numbers that training changes.
@@ -126,7 +122,6 @@ pub(crate) struct Weights<T> {
     pub(crate) parameters: Vec<T>,
     pub(crate) first: Vec<T>,
     pub(crate) second: Vec<T>,
-    pub(crate) average: Option<Vec<T>>,
 }
 
 /// What a step found.
@@ -162,7 +157,7 @@ pub(crate) trait Trainer<T> {
     /// the last, and the weights are those from before it.
     fn results(&mut self) -> Result<Vec<StepResult>>;
 
-    /// Mean loss and mean relative error of the validation samples, by the average where there is one.
+    /// Mean loss and mean relative error of the validation samples.
     fn evaluate(&mut self) -> Result<Option<(f64, f64)>>;
 
     /// The weights as they are.

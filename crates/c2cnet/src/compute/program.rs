@@ -44,15 +44,13 @@ pub(super) enum Buffer {
     Folded,
     FoldedGradient,
     Parameters,
-    Average,
     Gradient,
 }
 
 impl Buffer {
     /// Whether training and validation share it.
     pub(super) fn shared(self) -> bool {
-        use Buffer::{Average, Gradient, Parameters};
-        matches!(self, Parameters | Average | Gradient)
+        matches!(self, Buffer::Parameters | Buffer::Gradient)
     }
 }
 
@@ -111,7 +109,7 @@ pub(super) enum Op {
     Total { count: bool },
     /// Partial sums of the squares of the gradient.
     Squares,
-    /// Clipping, the update rule, the average.
+    /// Clipping and the update rule.
     Update,
 }
 
@@ -225,7 +223,7 @@ impl Through {
 impl Program {
     /// A step of training.
     pub(super) fn training<T>(job: &Job<'_, T>) -> Self {
-        let mut builder = Builder::new(job, &job.training, job.batches, Buffer::Parameters);
+        let mut builder = Builder::new(job, &job.training, job.batches);
         // The other lanes begin where the first one does.
         (1..LANES).for_each(|lane| builder.wait(lane, MAIN));
         builder.fold(1);
@@ -244,13 +242,9 @@ impl Program {
         builder.program
     }
 
-    /// The loss of all of `targets`, by the parameters in `weights`.
-    pub(super) fn evaluation<T>(
-        job: &Job<'_, T>,
-        targets: &Targets<'_, T>,
-        weights: Buffer,
-    ) -> Self {
-        let mut builder = Builder::new(job, targets, whole(targets), weights);
+    /// The loss of all of `targets`.
+    pub(super) fn evaluation<T>(job: &Job<'_, T>, targets: &Targets<'_, T>) -> Self {
+        let mut builder = Builder::new(job, targets, whole(targets));
         builder.fold(MAIN);
         for block in builder.blocks() {
             builder.forward(&block);
@@ -275,14 +269,13 @@ struct Builder {
     compared: Layout,
     through: Through,
     gather: bool,
-    weights: Buffer,
     /// The lane on which $R$ is being folded in.
     folding: Option<Lane>,
     program: Program,
 }
 
 impl Builder {
-    fn new<T>(job: &Job<'_, T>, targets: &Targets<'_, T>, batches: Batches, w: Buffer) -> Self {
+    fn new<T>(job: &Job<'_, T>, targets: &Targets<'_, T>, batches: Batches) -> Self {
         let through = Through::of(targets);
         let mut widths = job.widths.to_vec();
         if let Through::Folded(rows) = through {
@@ -298,7 +291,6 @@ impl Builder {
             compared: Layout::new(&widths),
             through,
             gather: batches.count > 1,
-            weights: w,
             folding: None,
             program,
         };
@@ -363,7 +355,7 @@ impl Builder {
                 offset: 0,
                 ld: self.compared.shape(layer).0,
             },
-            false => self.layout.view(self.weights, layer),
+            false => self.layout.view(Buffer::Parameters, layer),
         }
     }
 
@@ -381,7 +373,7 @@ impl Builder {
             let op = Op::Product {
                 shape: (a.ld, columns, inner),
                 a: (a, false),
-                b: (self.layout.view(self.weights, last), false),
+                b: (self.layout.view(Buffer::Parameters, last), false),
                 c,
                 add: false,
             };

@@ -116,16 +116,8 @@ pub(crate) fn train_network(
     set: &MapTrainingSet<'_>,
     spec: &MlpSpec,
 ) -> Result<(MlpMap, TrainingReport)> {
-    let Split { train, validation } = &context.split;
-    let seed = context.protocol.seed;
-    MlpMap::fit(
-        &set.for_network(),
-        train,
-        validation,
-        spec,
-        seed,
-        context.observer,
-    )
+    let (seed, observer) = (context.protocol.seed, context.observer);
+    MlpMap::fit(&set.for_network(), &context.split, spec, seed, observer)
 }
 
 /// The mean relative error of a map on the held-out samples.
@@ -199,9 +191,10 @@ fn train_on_all(
     spec: &MlpSpec,
     fewer: Option<&TrainingReport>,
 ) -> Result<(MlpMap, TrainingReport)> {
-    let all: Vec<usize> = (0..set.coefficients.ncols()).collect();
-    let seconds = fewer.map(|t| t.seconds * all.len() as f64 / t.samples.0 as f64);
+    let samples = set.coefficients.ncols();
+    let seconds = fewer.map(|t| t.seconds * samples as f64 / t.samples.0 as f64);
     context.begin(Step::TrainOnAll { seconds });
     let (seed, observer) = (context.protocol.seed, context.observer);
-    MlpMap::fit(&set.for_network(), &all, &[], spec, seed, observer)
+    let all = Split::all(samples);
+    MlpMap::fit(&set.for_network(), &all, spec, seed, observer)
 }

@@ -59,7 +59,7 @@ impl KernelFunction {
 ///
 /// By the Gram matrix: points have norm about one, so the error of a squared distance is a few units of
 /// rounding, and that of a kernel of length at least one no more than its own rounding.
-pub fn squared_distances(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn squared_distances(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let (na, nb) = (
         linalg::column_norms_squared(a),
         linalg::column_norms_squared(b),
@@ -75,7 +75,7 @@ pub fn squared_distances(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 
 /// [`squared_distances`] of the columns of `a` among themselves: the lower half, with a zero
 /// diagonal. A factorisation needs no more.
-pub fn squared_distances_within(a: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn squared_distances_within(a: MatRef<'_, f64>) -> Mat<f64> {
     let norms = linalg::column_norms_squared(a);
     let mut out = Mat::zeros(a.ncols(), a.ncols());
     linalg::add_gram(out.as_mut(), a.transpose());
@@ -89,7 +89,7 @@ pub fn squared_distances_within(a: MatRef<'_, f64>) -> Mat<f64> {
 }
 
 /// Replaces squared distances by kernel values.
-pub fn to_kernel(distances_squared: &mut Mat<f64>, kernel: KernelFunction, length: f64) {
+pub(crate) fn to_kernel(distances_squared: &mut Mat<f64>, kernel: KernelFunction, length: f64) {
     let inverse = 1.0 / (length * length);
     each_column(distances_squared.as_mut(), |_, column| {
         column
@@ -99,7 +99,11 @@ pub fn to_kernel(distances_squared: &mut Mat<f64>, kernel: KernelFunction, lengt
 }
 
 /// [`to_kernel`] of what [`squared_distances_within`] gives: the lower half.
-pub fn to_kernel_within(distances_squared: &mut Mat<f64>, kernel: KernelFunction, length: f64) {
+pub(crate) fn to_kernel_within(
+    distances_squared: &mut Mat<f64>,
+    kernel: KernelFunction,
+    length: f64,
+) {
     let inverse = 1.0 / (length * length);
     each_column(distances_squared.as_mut(), |j, column| {
         column[j..]

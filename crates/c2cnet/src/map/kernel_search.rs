@@ -4,7 +4,7 @@ use super::kernel::{Features, KernelSettings, PassSettings, Relevance};
 use super::kernel_function::{
     KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
-use super::{KernelSpec, LinearMap, agop};
+use super::{KernelSpec, LinearMap, Split, agop};
 use crate::decode::Targets;
 use crate::metrics::mean;
 use crate::observe::{Observer, check_cancelled};
@@ -12,15 +12,6 @@ use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-
-/// Which training samples are fitted and which are held out, in a seeded order.
-#[derive(Debug, Clone)]
-pub struct Split {
-    /// Those that are fitted.
-    pub train: Vec<usize>,
-    /// Those that are held out.
-    pub validation: Vec<usize>,
-}
 
 /// A choice, with the features it was made in.
 #[derive(Debug)]

@@ -10,14 +10,16 @@ mod linear;
 mod mirrors;
 pub mod mlp;
 mod nystrom;
+mod split;
 
 pub use kernel::{Features, KernelMap, KernelSettings, PassSettings};
 pub use kernel_function::KernelFunction;
-pub use kernel_search::{HeldOut, KernelChoice, KernelReport, KernelSearch, PassReport, Split};
+pub use kernel_search::{HeldOut, KernelChoice, KernelReport, KernelSearch, PassReport};
 pub use kernel_spec::KernelSpec;
 pub use linear::LinearMap;
 pub(crate) use mirrors::Mirrors;
 pub use mlp::{MlpMap, MlpSpec};
+pub use split::Split;
 
 use crate::Result;
 use crate::storage::{Record, Registry, Storable, serialize_tagged, split_tag};

@@ -65,7 +65,6 @@ pub(super) struct UpdateInput<T> {
     pub(super) parameters: u64,
     pub(super) first: u64,
     pub(super) second: u64,
-    pub(super) average: u64,
     pub(super) gradient: u64,
     pub(super) parts: u64,
     pub(super) steps: u64,

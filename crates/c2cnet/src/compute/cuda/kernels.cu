@@ -317,14 +317,12 @@ extern "C" __global__ void squares(const real* gradient, u64 len, double* parts)
     if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-struct Step { real size, root, shrink, keep; };
+struct Step { real size, root, shrink; };
 
 struct UpdateInput {
     real* parameters;
     real* first;
     real* second;
-    // Null without a moving average.
-    real* average;
     const real* gradient;
     const double* parts;
     const Step* steps;
@@ -369,10 +367,4 @@ extern "C" __global__ void update(UpdateInput in) {
     *(Four*)(in.parameters + i) = p;
     *(Four*)(in.first + i) = m;
     *(Four*)(in.second + i) = v;
-    if (in.average) {
-        Four a = *(Four*)(in.average + i);
-        #pragma unroll
-        for (int q = 0; q < 4; q++) a.v[q] += step.keep * (p.v[q] - a.v[q]);
-        *(Four*)(in.average + i) = a;
-    }
 }

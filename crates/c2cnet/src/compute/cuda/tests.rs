@@ -16,8 +16,8 @@ fn sources_name_their_precision_and_every_curve() {
 fn arguments_have_the_size_that_c_gives_them() {
     use arguments::{LossInput, UpdateInput};
     assert_eq!(size_of::<LossInput>(), 18 * 8 + 16 + 7 * 8 + 8 * 4);
-    assert_eq!(size_of::<UpdateInput<f32>>(), 11 * 8 + 8 + 6 * 4);
-    assert_eq!(size_of::<UpdateInput<f64>>(), 11 * 8 + 8 + 6 * 8);
+    assert_eq!(size_of::<UpdateInput<f32>>(), 10 * 8 + 8 + 6 * 4);
+    assert_eq!(size_of::<UpdateInput<f64>>(), 10 * 8 + 8 + 6 * 8);
 }
 
 #[test]

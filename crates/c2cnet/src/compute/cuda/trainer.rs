@@ -30,7 +30,7 @@ pub(crate) struct CudaTrainer<T> {
     layout: Layout,
     curve: i32,
     constants: Constants<T>,
-    /// Parameters, their average, the gradient.
+    /// Parameters and gradient.
     shared: BTreeMap<Buffer, CudaSlice<T>>,
     first: CudaSlice<T>,
     second: CudaSlice<T>,
@@ -88,16 +88,9 @@ impl<T: Real> CudaTrainer<T> {
         };
         let layout = Layout::new(job.widths);
         let outputs = *job.widths.last().expect("at least two widths");
-        let current = match job.averaged {
-            true => Buffer::Average,
-            false => Buffer::Parameters,
-        };
         let mut shared = BTreeMap::new();
         shared.insert(Buffer::Parameters, heap.zeros(layout.len())?);
         shared.insert(Buffer::Gradient, heap.zeros(layout.len())?);
-        if job.averaged {
-            shared.insert(Buffer::Average, heap.zeros(layout.len())?);
-        }
         let room = |program, targets, batches| {
             Room::new(heap, program, targets, batches, &job.loss, outputs)
         };
@@ -105,18 +98,12 @@ impl<T: Real> CudaTrainer<T> {
         let validation = match &job.validation {
             Some(targets) => {
                 let batches = program::whole(targets);
-                Some(room(
-                    Program::evaluation(job, targets, current),
-                    targets,
-                    batches,
-                )?)
+                Some(room(Program::evaluation(job, targets), targets, batches)?)
             }
             None => None,
         };
         let settings = job.steps.iter();
-        let steps: Vec<T> = settings
-            .flat_map(|s| [s.size, s.root, s.shrink, s.keep])
-            .collect();
+        let steps: Vec<T> = settings.flat_map(|s| [s.size, s.root, s.shrink]).collect();
         let mut trainer = CudaTrainer {
             gpu: gpu.clone(),
             graph: None,
@@ -337,12 +324,10 @@ impl<T: Real> CudaTrainer<T> {
 
     fn update(&self, on: &Lane) -> Result<()> {
         let c = &self.constants;
-        let average = self.shared.get(&Buffer::Average);
         let input = UpdateInput {
             parameters: address(&self.shared[&Buffer::Parameters]),
             first: address(&self.first),
             second: address(&self.second),
-            average: average.map_or(0, address),
             gradient: address(&self.shared[&Buffer::Gradient]),
             parts: address(&self.parts),
             steps: address(&self.steps),
@@ -389,9 +374,6 @@ impl<T: Real> Trainer<T> for CudaTrainer<T> {
 
     fn load(&mut self, weights: &Weights<T>, step: usize) -> Result<()> {
         self.put(Buffer::Parameters, &weights.parameters)?;
-        if let Some(average) = &weights.average {
-            self.put(Buffer::Average, average)?;
-        }
         let (gpu, stream) = (&self.gpu, &self.lanes[0].stream);
         let heap = Heap { gpu, stream };
         heap.fill(&mut self.first, &self.layout.pad(&weights.first))?;
@@ -444,12 +426,10 @@ impl<T: Real> Trainer<T> for CudaTrainer<T> {
     }
 
     fn weights(&mut self) -> Result<Weights<T>> {
-        let average = self.shared.get(&Buffer::Average);
         Ok(Weights {
             parameters: self.get(&self.shared[&Buffer::Parameters])?,
             first: self.get(&self.first)?,
             second: self.get(&self.second)?,
-            average: average.map(|a| self.get(a)).transpose()?,
         })
     }
 }

@@ -7,10 +7,10 @@ use super::objective::{Frame, Objective, OutputData, SampleTarget};
 use super::scalar::Scalar;
 use super::spec::{MlpSpec, Recipe};
 use super::state::State;
-use super::train::{Plan, train};
+use super::train::{Plan, Training, train};
 use super::{MlpMap, Precision};
 use crate::decode::Targets;
-use crate::map::{CoefficientMap, LinearMap};
+use crate::map::{CoefficientMap, LinearMap, Split};
 use crate::metrics::mean;
 use crate::observe::{Metric, Observer};
 use crate::storage::Fingerprint;
@@ -51,8 +51,6 @@ pub struct TrainingReport {
     pub precision: Precision,
     /// Steps taken.
     pub steps: usize,
-    /// Whether patience ended a stage.
-    pub stopped_early: bool,
     /// Seconds of this run; a resumed run counts only its own.
     pub seconds: f64,
     /// Training samples and validation samples.
@@ -77,7 +75,19 @@ impl TrainingData<'_> {
         }
     }
 
-    fn check(&self, train: &[usize], validation: &[usize]) -> Result<()> {
+    /// RL2E of `map` on held-out samples, where there are any and all have the same points.
+    fn held_out_error(&self, map: &MlpMap, held: &[usize]) -> Option<f64> {
+        if held.is_empty() || self.per_sample.is_some() {
+            return None;
+        }
+        let coefficients = linalg::select_columns(self.coefficients, held);
+        let predicted = map.predict(coefficients.as_ref());
+        let errors = self.targets.relative_errors(predicted.as_ref(), held);
+        Some(mean(&errors))
+    }
+
+    fn check(&self, split: &Split) -> Result<()> {
+        let Split { train, validation } = split;
         let n = self.coefficients.ncols();
         self.outputs().check(n)?;
         if self.targets.coordinates.ncols() != n {
@@ -101,8 +111,7 @@ impl TrainingData<'_> {
 }
 
 impl MlpMap {
-    /// Trains a map on the samples `train`; `validation` (none, or samples that take no part in
-    /// the fit) is for early stopping and for the report.
+    /// Trains a map on the samples that `split` does not hold out; held-out ones are for the report only.
     ///
     /// Where the observer has a checkpoint of the same run, training continues from it to the same bits.
     ///
@@ -111,109 +120,116 @@ impl MlpMap {
     /// ([`Error::Interrupted`]).
     pub fn fit(
         data: &TrainingData<'_>,
-        train: &[usize],
-        validation: &[usize],
+        split: &Split,
         spec: &MlpSpec,
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<(Self, TrainingReport)> {
         spec.check()?;
-        data.check(train, validation)?;
+        data.check(split)?;
         match spec.precision {
-            Precision::F32 => fit_with::<f32>(data, train, validation, spec, seed, observer),
-            Precision::F64 => fit_with::<f64>(data, train, validation, spec, seed, observer),
+            Precision::F32 => fit_with::<f32>(data, split, spec, seed, observer),
+            Precision::F64 => fit_with::<f64>(data, split, spec, seed, observer),
         }
     }
 }
 
 fn fit_with<T: Scalar>(
     data: &TrainingData<'_>,
-    train_on: &[usize],
-    validation: &[usize],
+    split: &Split,
     spec: &MlpSpec,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<(MlpMap, TrainingReport)> {
     let begin = Instant::now();
-    let Frames {
-        entry,
-        head,
-        offsets,
-    } = frames(data, train_on, spec)?;
-    let x = entry.apply(data.coefficients);
-    let outputs = data.outputs();
-    let (frame, factor, width) = match &head {
-        Head::Raw { factor, .. } => {
-            let rows = factor.as_ref().map_or(outputs.rows(), Mat::ncols);
-            (Frame::IDENTITY, factor.as_ref().map(Mat::as_ref), rows)
-        }
-        Head::Principal { frame, .. } => (
-            Frame {
-                axes: Some(frame.axes.as_ref()),
-                scale: frame.scale,
-                offsets: Some(offsets.as_ref()),
-            },
-            None,
-            frame.axes.ncols(),
-        ),
-    };
-    let samples = |indices: &[usize]| {
-        Samples::<T>::new(
-            linalg::select_columns(x.as_ref(), indices).as_ref(),
-            Objective::new(&outputs, indices, &frame, factor),
-        )
-    };
-    let training = samples(train_on);
-    let held = (!validation.is_empty()).then(|| samples(validation));
-
-    let mut widths = vec![x.nrows()];
+    let frames = frames(data, &split.train, spec)?;
+    let seen = NetworkSamples::<T>::new(data, split, &frames);
+    let mut widths = vec![seen.training.inputs.nrows() - 1];
     widths.extend(spec.hidden());
-    widths.push(width);
+    widths.push(seen.width);
     let network = Network::new(widths, spec.activation)?;
-    let plan = spec.plan(train_on.len(), seed);
-    let mark = mark(data, train_on, validation, &network, spec, &plan);
+    let plan = spec.plan(split.train.len(), seed);
+    let mark = mark(data, split, &network, spec, &plan);
     let mut state = match observer.resume(&mark)? {
-        Some(archive) => State::load(archive, &network, &plan, &mark)?,
-        None => State::new(network.initialise::<T>(seed), &plan),
+        Some(archive) => State::load(archive, &network, &mark)?,
+        None => State::new(network.initialise::<T>(seed)),
     };
-    train(
-        &network,
-        &plan,
-        &training,
-        held.as_ref(),
-        &mut state,
-        observer,
-        &mark,
-    )?;
+    let training = Training {
+        network: &network,
+        plan: &plan,
+        samples: &seen.training,
+        validation: seen.validation.as_ref(),
+        mark: &mark,
+    };
+    train(&training, &mut state, observer)?;
 
     let map = MlpMap {
         inputs: data.coefficients.nrows(),
-        outputs: head.coordinates_of(width).expect("shapes that fit"),
+        outputs: frames
+            .head
+            .coordinates_of(seen.width)
+            .expect("shapes that fit"),
         parameters: state.parameters.iter().map(|p| p.to_f64()).collect(),
         network,
-        entry,
-        head,
+        entry: frames.entry,
+        head: frames.head,
         recipe: spec.recipe,
         precision: T::PRECISION,
     };
-    let validation_rl2e = (!validation.is_empty() && data.per_sample.is_none()).then(|| {
-        let held = linalg::select_columns(data.coefficients, validation);
-        let predicted = map.predict(held.as_ref());
-        mean(&data.targets.relative_errors(predicted.as_ref(), validation))
-    });
     let report = TrainingReport {
         widths: map.network.widths().to_vec(),
         parameters: map.parameters.len(),
         plan,
         precision: T::PRECISION,
         steps: state.cursor.steps_done,
-        stopped_early: state.cursor.stopped_early,
         seconds: begin.elapsed().as_secs_f64(),
-        samples: (train_on.len(), validation.len()),
-        validation_rl2e,
+        samples: (split.train.len(), split.validation.len()),
+        validation_rl2e: data.held_out_error(&map, &split.validation),
         history: state.cursor.history,
     };
     Ok((map, report))
+}
+
+/// The samples as the network sees them.
+struct NetworkSamples<T> {
+    training: Samples<T>,
+    validation: Option<Samples<T>>,
+    /// The number of the network's outputs.
+    width: usize,
+}
+
+impl<T: Scalar> NetworkSamples<T> {
+    fn new(data: &TrainingData<'_>, split: &Split, frames: &Frames) -> Self {
+        let x = frames.entry.apply(data.coefficients);
+        let outputs = data.outputs();
+        let (frame, factor, width) = match &frames.head {
+            Head::Raw { factor, .. } => {
+                let rows = factor.as_ref().map_or(outputs.rows(), Mat::ncols);
+                (Frame::IDENTITY, factor.as_ref().map(Mat::as_ref), rows)
+            }
+            Head::Principal { frame, .. } => (
+                Frame {
+                    axes: Some(frame.axes.as_ref()),
+                    scale: frame.scale,
+                    offsets: Some(frames.offsets.as_ref()),
+                },
+                None,
+                frame.axes.ncols(),
+            ),
+        };
+        let samples = |indices: &[usize]| {
+            Samples::<T>::new(
+                linalg::select_columns(x.as_ref(), indices).as_ref(),
+                Objective::new(&outputs, indices, &frame, factor),
+            )
+        };
+        let held = &split.validation;
+        NetworkSamples {
+            training: samples(&split.train),
+            validation: (!held.is_empty()).then(|| samples(held)),
+            width,
+        }
+    }
 }
 
 /// The transforms before and after the network.
@@ -276,8 +292,7 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
 /// Identifies a run: its settings, and the data to the last bit.
 fn mark(
     data: &TrainingData<'_>,
-    train: &[usize],
-    validation: &[usize],
+    split: &Split,
     network: &Network,
     spec: &MlpSpec,
     plan: &Plan,
@@ -288,7 +303,7 @@ fn mark(
             fingerprint.numbers(matrix.col(k).iter().copied());
         }
     }
-    for list in [train, validation] {
+    for list in [&split.train, &split.validation] {
         fingerprint.word(list.len() as u64);
         list.iter().for_each(|&k| fingerprint.word(k as u64));
     }

@@ -3,7 +3,7 @@
 //! * [`Network`] and [`Activation`]: the network, its parameters in one slice.
 //! * `objective` and [`Loss`]: the error at all output points from a few coordinates per sample, exactly.
 //! * `engine`: loss and gradient of a batch in a fixed number of shards; $R$ folded into the last layer.
-//! * [`Optimiser`], [`Schedule`], `train`: stages, early stopping, checkpoints.
+//! * [`Optimiser`], [`Schedule`], `train`: stages, checkpoints.
 //! * `steps`: the steps of a stage, taken here; `on_device`: taken by a device of `crate::compute`.
 //! * `head`: raw coefficients (recipe `paper`) or principal coordinates (recipe `fast`).
 //! * [`MlpSpec`]: settings; [`MlpMap::fit`]: all of it.

@@ -102,7 +102,7 @@ impl Network {
     }
 
     /// PyTorch's default: weights and biases uniform in $\pm1/\sqrt{w_l}$.
-    pub fn initialise<T: Scalar>(&self, seed: u64) -> Vec<T> {
+    pub(crate) fn initialise<T: Scalar>(&self, seed: u64) -> Vec<T> {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         let mut parameters = Vec::with_capacity(self.parameters());
         for layer in 0..self.layers() {
@@ -125,7 +125,7 @@ impl Network {
     }
 
     /// $[W\ \beta]$ of a layer, to write.
-    pub fn layer_mut<'a, T>(&self, parameters: &'a mut [T], layer: usize) -> MatMut<'a, T> {
+    pub(crate) fn layer_mut<'a, T>(&self, parameters: &'a mut [T], layer: usize) -> MatMut<'a, T> {
         MatMut::from_column_major_slice_mut(
             &mut parameters[self.range(layer)],
             self.widths[layer + 1],

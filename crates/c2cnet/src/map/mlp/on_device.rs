@@ -77,14 +77,12 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
             steps: (0..setting.stage.steps)
                 .map(|step| step_settings(&setting, step))
                 .collect(),
-            averaged: state.average.is_some(),
         };
         let mut trainer = trainer(&job)?;
         let weights = Weights {
             parameters: state.parameters.clone(),
             first: state.first.clone(),
             second: state.second.clone(),
-            average: state.average.clone(),
         };
         trainer.load(&weights, state.cursor.step)?;
         Ok(OnDevice {
@@ -145,7 +143,6 @@ impl<T: Scalar> Steps<T> for OnDevice<'_, T> {
         state.parameters = weights.parameters;
         state.first = weights.first;
         state.second = weights.second;
-        state.average = weights.average;
         Ok(())
     }
 }
@@ -218,12 +215,10 @@ fn step_settings<T: Scalar>(setting: &Setting<'_, T>, step: usize) -> StepSettin
         .stage
         .optimiser
         .coefficients::<T>(1.0, rate, step + 1);
-    let decay = setting.decay(step + 1);
     StepSettings {
         size: c.size,
         root: c.root,
         shrink: c.shrink,
-        keep: T::from_f64(decay.map_or(0.0, |d| 1.0 - d)),
     }
 }
 

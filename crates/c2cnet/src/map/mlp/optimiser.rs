@@ -60,8 +60,6 @@ const CHUNK: usize = 1 << 14;
 pub(super) struct Moments<'a, T> {
     pub(super) first: &'a mut [T],
     pub(super) second: &'a mut [T],
-    /// The moving average of the parameters and its decay.
-    pub(super) average: Option<(&'a mut [T], f64)>,
 }
 
 impl Optimiser {
@@ -84,7 +82,7 @@ impl Optimiser {
         }
     }
 
-    /// What step `t` (from 1) at rate `rate` multiplies with.
+    /// What step `t` (from 1) at rate `rate`, with the gradient times `factor`, multiplies with.
     pub(super) fn coefficients<T: Scalar>(
         &self,
         factor: f64,
@@ -110,41 +108,23 @@ impl Optimiser {
         }
     }
 
-    /// Step `t` (from 1) at rate `rate`, with the gradient times `factor`.
+    /// One step.
     pub(super) fn update<T: Scalar>(
         &self,
         parameters: &mut [T],
         moments: Moments<'_, T>,
         gradient: &[T],
-        factor: f64,
-        rate: f64,
-        t: usize,
+        coefficients: &Coefficients<T>,
     ) {
-        let coefficients = self.coefficients(factor, rate, t);
-        let Moments {
-            first,
-            second,
-            average,
-        } = moments;
+        let Moments { first, second } = moments;
         parameters
             .par_chunks_mut(CHUNK)
             .zip(first.par_chunks_mut(CHUNK))
             .zip(second.par_chunks_mut(CHUNK))
             .zip(gradient.par_chunks(CHUNK))
             .for_each(|(((p, m), v), g)| {
-                pulp::Arch::new().dispatch(Pass(p, m, v, g, &coefficients));
+                pulp::Arch::new().dispatch(Pass(p, m, v, g, coefficients));
             });
-        if let Some((average, decay)) = average {
-            let keep = T::from_f64(1.0 - decay);
-            let pairs = average
-                .par_chunks_mut(CHUNK)
-                .zip(parameters.par_chunks(CHUNK));
-            pairs.for_each(|(a, p)| {
-                a.iter_mut()
-                    .zip(p)
-                    .for_each(|(a, p)| *a += keep * (*p - *a));
-            });
-        }
     }
 }
 

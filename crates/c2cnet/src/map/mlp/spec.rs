@@ -70,11 +70,8 @@ pub enum Whole {
 /// | `precision` | `f32` | of training; predictions are in `f64` | `f32`, `f64` |
 /// | `shards` | 4 | parts of a batch that run in parallel; changing it changes the result's last bits | 1 to 256 |
 /// | `clip` | - | the largest norm of a gradient | positive |
-/// | `ema` | - | decay of a moving average of the weights, used in their place | 0 to 1, excluded |
 /// | `residual` | true | learn the residual of the linear map (`fast`) | |
 /// | `scaled` | false | inputs in principal axes under one scale, outputs of unit rms (`paper`; `fast` always is) | |
-/// | `patience` | - | evaluations without progress that end a stage | positive |
-/// | `keep_best` | false | end a stage at its best evaluation | |
 /// | `evaluations` | 100 | how often a stage is evaluated and recorded | positive |
 /// | `input_cut` | 1e-7 | input axes kept, by relative deviation (`fast`) | 0 to 1 |
 /// | `output_cut` | 1e-5 | output axes kept (`fast`) | 0 to 1 |
@@ -108,16 +105,10 @@ pub struct MlpSpec {
     pub shards: usize,
     /// The largest norm of a gradient.
     pub clip: Option<f64>,
-    /// The decay of an average of the weights.
-    pub ema: Option<f64>,
     /// Learn the residual of the linear map.
     pub residual: bool,
     /// Inputs in principal axes under one scale, outputs of unit rms, with the recipe of the paper.
     pub scaled: bool,
-    /// Evaluations without progress.
-    pub patience: Option<usize>,
-    /// End at the best evaluation.
-    pub keep_best: bool,
     /// How often a stage is evaluated.
     pub evaluations: usize,
     /// Input axes kept.
@@ -164,11 +155,8 @@ impl Default for MlpSpec {
             precision: Precision::F32,
             shards: 4,
             clip: None,
-            ema: None,
             residual: true,
             scaled: false,
-            patience: None,
-            keep_best: false,
             evaluations: 100,
             input_cut: 1e-7,
             output_cut: 1e-5,
@@ -204,20 +192,10 @@ impl MlpSpec {
             (1..=256).contains(&self.shards),
             format!("shards = {} must lie between 1 and 256", self.shards),
         )?;
-        require(
-            self.evaluations > 0 && self.patience != Some(0),
-            format!(
-                "evaluations = {} and patience = {:?} must be positive",
-                self.evaluations, self.patience
-            ),
-        )?;
+        require(self.evaluations > 0, "evaluations must be positive".into())?;
         require(
             self.clip.is_none_or(|c| c > 0.0 && c.is_finite()),
             format!("clip = {:?} must be positive", self.clip),
-        )?;
-        require(
-            self.ema.is_none_or(|e| e > 0.0 && e < 1.0),
-            format!("ema = {:?} must lie between 0 and 1", self.ema),
         )?;
         let cuts = [self.input_cut, self.output_cut];
         require(
@@ -351,9 +329,6 @@ impl MlpSpec {
             seed,
             shards: self.shards,
             clip: self.clip,
-            ema: self.ema,
-            patience: self.patience,
-            keep_best: self.keep_best,
             evaluations: self.evaluations,
         }
     }

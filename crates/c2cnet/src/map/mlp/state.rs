@@ -2,7 +2,6 @@
 
 use super::network::Network;
 use super::scalar::Scalar;
-use super::train::Plan;
 use crate::compute::StepResult;
 use crate::observe::Metric;
 use crate::storage::{Archive, tensor};
@@ -20,12 +19,6 @@ pub(super) struct State<T> {
     pub(super) first: Vec<T>,
     #[serde(with = "tensor")]
     pub(super) second: Vec<T>,
-    /// The moving average of the parameters, if the plan asks for one.
-    #[serde(with = "tensor")]
-    pub(super) average: Option<Vec<T>>,
-    /// The parameters with the smallest validation loss of the stage, if the plan keeps them.
-    #[serde(with = "tensor")]
-    pub(super) best: Option<Vec<T>>,
     pub(super) cursor: Cursor,
 }
 
@@ -41,12 +34,6 @@ pub(super) struct Cursor {
     pub(super) relative_sum: f64,
     pub(super) summed: usize,
     pub(super) gradient_norm: f64,
-    /// The smallest validation loss of the stage, and how many evaluations ago.
-    pub(super) best_loss: Option<f64>,
-    pub(super) waited: usize,
-    /// Whether patience ended the stage.
-    pub(super) over: bool,
-    pub(super) stopped_early: bool,
     pub(super) history: Vec<Metric>,
 }
 
@@ -59,22 +46,6 @@ impl Cursor {
         self.relative_sum += result.relative;
         self.summed += 1;
         self.gradient_norm = result.norm;
-    }
-
-    pub(super) fn improves(&self, loss: f64) -> bool {
-        self.best_loss.is_none_or(|best| loss < best)
-    }
-
-    /// Records a validation loss.
-    pub(super) fn judge(&mut self, loss: f64, patience: Option<usize>) {
-        if self.improves(loss) {
-            self.best_loss = Some(loss);
-            self.waited = 0;
-        } else {
-            self.waited += 1;
-        }
-        self.over = patience.is_some_and(|p| self.waited >= p);
-        self.stopped_early |= self.over;
     }
 }
 
@@ -90,38 +61,22 @@ struct Checkpoint<S> {
 const KIND: &str = "mlp-checkpoint";
 
 impl<T: Scalar> State<T> {
-    pub(super) fn new(parameters: Vec<T>, plan: &Plan) -> Self {
+    pub(super) fn new(parameters: Vec<T>) -> Self {
         State {
             first: vec![T::default(); parameters.len()],
             second: vec![T::default(); parameters.len()],
-            average: plan.ema.map(|_| parameters.clone()),
-            best: None,
             parameters,
             cursor: Cursor::default(),
         }
     }
 
-    /// The parameters that are judged: the average where there is one.
-    pub(super) fn current(&self) -> &[T] {
-        self.average.as_ref().unwrap_or(&self.parameters)
-    }
-
-    /// The stage's result becomes the parameters, from which the next stage starts with fresh moments.
+    /// The next stage starts from the parameters with fresh moments.
     pub(super) fn finish_stage(&mut self) {
-        if let Some(best) = self.best.take() {
-            self.parameters = best;
-        } else if let Some(average) = &self.average {
-            self.parameters.copy_from_slice(average);
-        }
-        if let Some(average) = &mut self.average {
-            average.copy_from_slice(&self.parameters);
-        }
         self.first.fill(T::default());
         self.second.fill(T::default());
         self.cursor = Cursor {
             stage: self.cursor.stage + 1,
             steps_done: self.cursor.steps_done,
-            stopped_early: self.cursor.stopped_early,
             history: std::mem::take(&mut self.cursor.history),
             ..Cursor::default()
         };
@@ -140,12 +95,7 @@ impl<T: Scalar> State<T> {
     ///
     /// # Errors
     /// If the archive is not a checkpoint, is damaged, or belongs to another run.
-    pub(super) fn load(
-        archive: Archive,
-        network: &Network,
-        plan: &Plan,
-        mark: &str,
-    ) -> Result<Self> {
+    pub(super) fn load(archive: Archive, network: &Network, mark: &str) -> Result<Self> {
         if archive.document["kind"].as_str() != Some(KIND) {
             return Err(Error::Data(
                 "the file is not a checkpoint of training".into(),
@@ -157,22 +107,15 @@ impl<T: Scalar> State<T> {
                     .into(),
             ));
         }
-        let damaged = |why: &str| Error::Data(format!("the checkpoint is damaged: {why}"));
         let state = archive.restore::<Checkpoint<Self>>("checkpoint")?.state;
-        let all = [
-            Some(&state.parameters),
-            Some(&state.first),
-            Some(&state.second),
-            state.average.as_ref(),
-            state.best.as_ref(),
-        ];
-        for values in all.into_iter().flatten() {
+        for values in [&state.parameters, &state.first, &state.second] {
             if values.len() != network.parameters() {
-                return Err(damaged(&format!("{} values", values.len())));
+                return Err(Error::Data(format!(
+                    "the checkpoint is damaged: {} values for {} parameters",
+                    values.len(),
+                    network.parameters()
+                )));
             }
-        }
-        if plan.ema.is_some() != state.average.is_some() {
-            return Err(damaged("the moving average does not fit the settings"));
         }
         Ok(state)
     }

@@ -68,12 +68,6 @@ impl<T> Setting<'_, T> {
         stage.schedule.rate(step, stage.steps, stage.rate)
     }
 
-    /// The decay of the average at step `t`, from 1: early averages forget the start faster.
-    pub(super) fn decay(&self, t: usize) -> Option<f64> {
-        let ema = self.plan.ema?;
-        Some(ema.min((1.0 + t as f64) / (10.0 + t as f64)))
-    }
-
     /// Loss or gradient of the step after `state` are not finite.
     pub(super) fn diverged(&self, state: &State<T>, result: &StepResult) -> Error {
         Error::Numerical(format!(
@@ -132,30 +126,23 @@ impl<T: Scalar> Steps<T> for OnCpu<'_, T> {
         let factor = plan
             .clip
             .map_or(1.0, |clip| (clip / (norm + 1e-6)).min(1.0));
-        let t = step + 1;
-        let State {
-            parameters,
-            first,
-            second,
-            average,
-            cursor,
-            ..
-        } = state;
         let moments = Moments {
-            first,
-            second,
-            average: average.as_deref_mut().zip(self.setting.decay(t)),
+            first: &mut state.first,
+            second: &mut state.second,
         };
-        stage
-            .optimiser
-            .update(parameters, moments, self.engine.gradient(), factor, rate, t);
-        cursor.count(&result);
+        stage.optimiser.update(
+            &mut state.parameters,
+            moments,
+            self.engine.gradient(),
+            &stage.optimiser.coefficients(factor, rate, step + 1),
+        );
+        state.cursor.count(&result);
         Ok((loss, rate))
     }
 
     fn judge(&mut self, state: &State<T>) -> Result<Option<LossSum>> {
         let judge = self.judge.as_mut();
-        Ok(judge.map(|judge| judge.evaluate(state.current())))
+        Ok(judge.map(|judge| judge.evaluate(&state.parameters)))
     }
 
     fn settle(&mut self, _: &mut State<T>) -> Result<()> {

@@ -41,12 +41,6 @@ pub struct Plan {
     pub shards: usize,
     /// The largest norm of a gradient; longer ones are shortened to it.
     pub clip: Option<f64>,
-    /// The decay of a moving average of the weights that is used in their place.
-    pub ema: Option<f64>,
-    /// End a stage after this many evaluations in a row without a smaller validation loss.
-    pub patience: Option<usize>,
-    /// End a stage at the weights with the smallest validation loss.
-    pub keep_best: bool,
     /// How often a stage is evaluated and recorded.
     pub evaluations: usize,
 }
@@ -58,20 +52,33 @@ impl Plan {
     }
 }
 
+/// A training: all that determines it but the state it starts from.
+pub(super) struct Training<'a, T> {
+    pub(super) network: &'a Network,
+    pub(super) plan: &'a Plan,
+    pub(super) samples: &'a Samples<T>,
+    pub(super) validation: Option<&'a Samples<T>>,
+    /// Identifies it in checkpoints.
+    pub(super) mark: &'a str,
+}
+
 /// Trains from `state` to the end of the plan; afterwards `state.parameters` are the result.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the observer asks to stop, after a checkpoint; [`Error::Numerical`] if loss or
 /// gradient stop being finite, with `state` as it was before that step.
 pub(super) fn train<T: Scalar>(
-    network: &Network,
-    plan: &Plan,
-    samples: &Samples<T>,
-    validation: Option<&Samples<T>>,
+    training: &Training<'_, T>,
     state: &mut State<T>,
     observer: &dyn Observer,
-    mark: &str,
 ) -> Result<()> {
+    let &Training {
+        network,
+        plan,
+        samples,
+        validation,
+        mark,
+    } = training;
     let mut clock = Clock::new(observer);
     while let Some(stage) = plan.stages.get(state.cursor.stage) {
         let setting = Setting {
@@ -83,7 +90,7 @@ pub(super) fn train<T: Scalar>(
             validation,
         };
         let mut steps = steps::begin(setting, state, observer.device())?;
-        while state.cursor.step < stage.steps && !state.cursor.over {
+        while state.cursor.step < stage.steps {
             let cancelled = observer.cancelled();
             if cancelled || clock.checkpoint_due() {
                 steps.settle(state)?;
@@ -96,7 +103,7 @@ pub(super) fn train<T: Scalar>(
             let (loss, rate) = steps.advance(state, most)?;
             let recorded = steps_to_record(plan, stage, state.cursor.step - 1) == 1;
             if recorded {
-                record(plan, steps.as_mut(), state, rate)?;
+                record(steps.as_mut(), state, rate)?;
             }
             if recorded || clock.progress_due() {
                 observer.event(&Event::Training(&Progress {
@@ -126,20 +133,8 @@ fn steps_to_record(plan: &Plan, stage: &Stage, step: usize) -> usize {
 }
 
 /// Evaluates, and adds to the history.
-fn record<T: Scalar>(
-    plan: &Plan,
-    steps: &mut dyn Steps<T>,
-    state: &mut State<T>,
-    rate: f64,
-) -> Result<()> {
+fn record<T: Scalar>(steps: &mut dyn Steps<T>, state: &mut State<T>, rate: f64) -> Result<()> {
     let judged = steps.judge(state)?;
-    if let Some(judged) = judged {
-        if plan.keep_best && state.cursor.improves(judged.loss) {
-            steps.settle(state)?;
-            state.best = Some(state.current().to_vec());
-        }
-        state.cursor.judge(judged.loss, plan.patience);
-    }
     let cursor = &mut state.cursor;
     let mean = |sum: f64| sum / cursor.summed as f64;
     cursor.history.push(Metric {

@@ -12,6 +12,7 @@ use super::super::steps::{OnCpu, Setting, Steps};
 use super::gradients::{Case, Reduction, case};
 use super::*;
 use crate::compute::{self, Device, Interpreter, Job, Trainer};
+use crate::map::Split;
 use crate::map::mlp::*;
 use crate::observe::Metric;
 use crate::storage::Archive;
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SAMPLES: usize = 60;
 
-/// A stage that uses everything: clipping, decay, an average.
+/// A stage that uses everything: clipping and decay.
 fn plan(loss: Loss, steps: usize, batch: Option<usize>) -> Plan {
     Plan {
         stages: vec![Stage {
@@ -39,9 +40,6 @@ fn plan(loss: Loss, steps: usize, batch: Option<usize>) -> Plan {
         seed: 5,
         shards: 2,
         clip: Some(0.3),
-        ema: Some(0.9),
-        patience: None,
-        keep_best: false,
         evaluations: 10,
     }
 }
@@ -86,7 +84,7 @@ impl<T: Scalar> Bench<T> {
     }
 
     fn start(&self) -> State<T> {
-        State::new(self.network.initialise::<T>(7), &self.plan)
+        State::new(self.network.initialise::<T>(7))
     }
 
     /// The same steps by the processor and by a device: the largest relative difference of losses, and that of the
@@ -125,8 +123,7 @@ impl<T: Scalar> Bench<T> {
             });
             (sums.0 / sums.1).sqrt()
         };
-        let parameters = off(&here.parameters, &there.parameters);
-        (most, parameters.max(off(here.current(), there.current())))
+        (most, off(&here.parameters, &there.parameters))
     }
 }
 
@@ -244,7 +241,7 @@ fn gpu_gradients_are_differences_of_losses() {
             return;
         }
         let mut plan = plan(loss, 1, None);
-        (plan.clip, plan.ema) = (None, None);
+        plan.clip = None;
         let mut bench = Bench::<f64>::new(reduction, Activation::Gelu, plan);
         bench.held = Samples::new(
             case::<f64>(reduction, SAMPLES).problem.a.as_ref(),
@@ -380,7 +377,10 @@ impl Observer for Fit {
 #[ignore = "needs a GPU"]
 fn gpu_fits_stop_and_go_on_here_and_there() {
     let problem = Problem::new(6, 9, 50, 92);
-    let (train, held): (Vec<usize>, Vec<usize>) = ((0..80).collect(), (80..92).collect());
+    let split = Split {
+        train: (0..80).collect(),
+        validation: (80..92).collect(),
+    };
     let data = TrainingData {
         coefficients: problem.a.as_ref(),
         targets: &problem.targets,
@@ -393,8 +393,6 @@ fn gpu_fits_stop_and_go_on_here_and_there() {
         let spec = MlpSpec {
             hidden: Some(vec![20, 17]),
             steps: Some(200),
-            ema: Some(0.9),
-            keep_best: true,
             evaluations: 20,
             batch: (recipe == Recipe::Fast).then_some(BatchSize::Samples(9)),
             stages: vec![StageSpec {
@@ -404,7 +402,7 @@ fn gpu_fits_stop_and_go_on_here_and_there() {
             }],
             ..MlpSpec::recipe(recipe)
         };
-        let fit = |observer: &Fit| MlpMap::fit(&data, &train, &held, &spec, 3, observer);
+        let fit = |observer: &Fit| MlpMap::fit(&data, &split, &spec, 3, observer);
         let end = |result: Result<(MlpMap, TrainingReport)>| {
             let (map, report) = result.unwrap();
             assert_eq!(report.steps, 300);

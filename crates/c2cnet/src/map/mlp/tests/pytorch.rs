@@ -4,7 +4,7 @@ use super::super::engine::Samples;
 use super::super::objective::{Frame, Objective, OutputData};
 use super::super::scalar::Scalar;
 use super::super::state::State;
-use super::super::train::{Plan, Stage, train};
+use super::super::train::{Plan, Stage, Training, train};
 use super::*;
 use crate::map::mlp::{Network, Optimiser, OptimiserKind, Schedule};
 use serde_json::Value;
@@ -96,13 +96,17 @@ fn difference<T: Scalar>(file: &Value, case: &Value, theirs: &[f64]) -> f64 {
         seed: 0,
         shards: 2,
         clip: case["clip"].as_f64(),
-        ema: None,
-        patience: None,
-        keep_best: false,
         evaluations: steps,
     };
-    let mut state = State::new(flat::<T>(&file["parameters"]), &plan);
-    train(&network, &plan, &samples, None, &mut state, &Silent, "").unwrap();
+    let mut state = State::new(flat::<T>(&file["parameters"]));
+    let training = Training {
+        network: &network,
+        plan: &plan,
+        samples: &samples,
+        validation: None,
+        mark: "",
+    };
+    train(&training, &mut state, &Silent).unwrap();
     let ours = state.cursor.history.iter().map(|m| m.loss);
     ours.zip(theirs)
         .map(|(o, t)| (o - t).abs() / t)

@@ -3,7 +3,7 @@
 use super::super::engine::{Engine, Samples};
 use super::super::objective::{Frame, Objective, OutputData};
 use super::super::state::State;
-use super::super::train::train;
+use super::super::train::{Training, train};
 use super::*;
 use crate::map::mlp::{MlpSpec, Network, Precision, Recipe};
 
@@ -48,8 +48,15 @@ fn both_ways(problem: &Problem, hidden: &[usize], steps: usize) -> [Vec<f64>; 2]
         let engine = Engine::new(&network, &samples, &plan.stages[0].loss, n, 4).unwrap();
         assert_eq!(engine.folds(), factor.nrows() == functions);
         drop(engine);
-        let mut state = State::new(network.initialise(5), &plan);
-        train(&network, &plan, &samples, None, &mut state, &Silent, "").unwrap();
+        let mut state = State::new(network.initialise(5));
+        let training = Training {
+            network: &network,
+            plan: &plan,
+            samples: &samples,
+            validation: None,
+            mark: "",
+        };
+        train(&training, &mut state, &Silent).unwrap();
         state.cursor.history.iter().map(|m| m.loss).collect()
     })
 }

@@ -3,7 +3,7 @@
 use super::super::state::State;
 use super::*;
 use crate::map::mlp::*;
-use crate::map::{CoefficientMap, conformance};
+use crate::map::{CoefficientMap, Split, conformance};
 use crate::storage::Archive;
 use crate::{Error, Result};
 use std::sync::Mutex;
@@ -20,26 +20,26 @@ fn data(problem: &Problem) -> TrainingData<'_> {
     }
 }
 
-fn split(problem: &Problem) -> (Vec<usize>, Vec<usize>) {
+fn split(problem: &Problem) -> Split {
     let n = problem.samples();
-    ((0..n - 12).collect(), (n - 12..n).collect())
+    Split {
+        train: (0..n - 12).collect(),
+        validation: (n - 12..n).collect(),
+    }
 }
 
 fn fit(problem: &Problem, spec: &MlpSpec) -> Result<(MlpMap, TrainingReport)> {
-    let (train, held) = split(problem);
-    MlpMap::fit(&data(problem), &train, &held, spec, 3, &Silent)
+    MlpMap::fit(&data(problem), &split(problem), spec, 3, &Silent)
 }
 
-/// Mini-batches and the whole batch, two stages, with a moving average.
+/// Mini-batches and the whole batch, two stages.
 fn spec(recipe: Recipe, precision: Precision) -> MlpSpec {
     MlpSpec {
         hidden: Some(vec![20, 17]),
         steps: Some(40),
         precision,
         shards: 4,
-        ema: Some(0.9),
         clip: Some(0.5),
-        keep_best: true,
         evaluations: 7,
         stages: vec![StageSpec {
             loss: Some(losses()[3]),
@@ -117,7 +117,7 @@ impl Observer for Resume<'_> {
 #[test]
 fn a_resumed_run_ends_at_the_same_bits() {
     let problem = Problem::new(6, 9, 50, 92);
-    let (train, held) = split(&problem);
+    let split = split(&problem);
     for (recipe, batch) in [(Recipe::Paper, None), (Recipe::Fast, Some(16))] {
         for precision in [Precision::F32, Precision::F64] {
             let spec = MlpSpec {
@@ -133,11 +133,10 @@ fn a_resumed_run_ends_at_the_same_bits() {
                     kept: Mutex::new(None),
                 };
                 let d = data(&problem);
-                let stopped = MlpMap::fit(&d, &train, &held, &spec, 3, &stop);
+                let stopped = MlpMap::fit(&d, &split, &spec, 3, &stop);
                 assert!(matches!(stopped, Err(Error::Interrupted)));
                 let checkpoint = stop.kept.into_inner().unwrap().unwrap();
-                let resumed =
-                    MlpMap::fit(&d, &train, &held, &spec, 3, &Resume(&checkpoint)).unwrap();
+                let resumed = MlpMap::fit(&d, &split, &spec, 3, &Resume(&checkpoint)).unwrap();
                 assert_eq!(
                     bits(&whole),
                     bits(&resumed.0),
@@ -147,12 +146,14 @@ fn a_resumed_run_ends_at_the_same_bits() {
                 assert_eq!(resumed.1.steps, 60);
 
                 // Other settings, other data or no checkpoint are refused.
-                let other = MlpMap::fit(&d, &train, &held, &spec, 4, &Resume(&checkpoint));
+                let other = MlpMap::fit(&d, &split, &spec, 4, &Resume(&checkpoint));
                 assert!(matches!(other, Err(Error::Data(_))));
-                let fewer = MlpMap::fit(&d, &train[1..], &held, &spec, 3, &Resume(&checkpoint));
+                let mut fewer = split.clone();
+                fewer.train.remove(0);
+                let fewer = MlpMap::fit(&d, &fewer, &spec, 3, &Resume(&checkpoint));
                 assert!(matches!(fewer, Err(Error::Data(_))));
                 let nothing = Archive::default();
-                let none = MlpMap::fit(&d, &train, &held, &spec, 3, &Resume(&nothing));
+                let none = MlpMap::fit(&d, &split, &spec, 3, &Resume(&nothing));
                 assert!(matches!(none, Err(Error::Data(_))));
             }
         }
@@ -163,12 +164,11 @@ fn a_resumed_run_ends_at_the_same_bits() {
 #[test]
 fn flipped_bits_of_a_checkpoint_are_refused() {
     let network = Network::new(vec![3, 2], crate::map::mlp::Activation::Gelu).unwrap();
-    let plan = MlpSpec::default().plan(10, 0);
-    let state = State::new(network.initialise::<f32>(1), &plan);
+    let state = State::new(network.initialise::<f32>(1));
     let whole = state.save("mark").unwrap().to_bytes().unwrap();
     let read = |bytes: &[u8]| -> Result<State<f32>> {
         let archive = Archive::from_bytes(bytes, "checkpoint".as_ref())?;
-        State::load(archive, &network, &plan, "mark")
+        State::load(archive, &network, "mark")
     };
     for bit in (0..8 * whole.len()).step_by(97) {
         let mut bytes = whole.clone();
@@ -196,29 +196,6 @@ fn divergence_names_step_and_rate() {
     };
     let known = message.contains("at step 2 of 50") && message.contains("1.000e30");
     assert!(known, "{message}");
-}
-
-#[test]
-fn patience_and_the_best_weights() {
-    let problem = Problem::new(6, 9, 50, 40);
-    // Few samples and a large network, which memorises them.
-    let spec = MlpSpec {
-        hidden: Some(vec![64, 64]),
-        steps: Some(3000),
-        batch: Some(BatchSize::Samples(8)),
-        rate: Some(1e-2),
-        schedule: Some(Schedule::Constant),
-        patience: Some(5),
-        keep_best: true,
-        evaluations: 300,
-        ..MlpSpec::default()
-    };
-    let (_, report) = fit(&problem, &spec).unwrap();
-    assert!(report.stopped_early && report.steps < 3000);
-    let seen = report.history.iter().filter_map(|m| m.validation_rl2e);
-    let best = seen.fold(f64::INFINITY, f64::min);
-    let kept = report.validation_rl2e.unwrap();
-    assert!((kept - best).abs() < 1e-5 * best, "{kept} {best}");
 }
 
 #[test]
@@ -303,7 +280,8 @@ fn samples_with_points_of_their_own() {
         };
         (0..problem.samples()).map(sample).collect()
     };
-    let (train, held) = split(&problem);
+    let split = split(&problem);
+    let held = &split.validation;
     for (recipe, modes, steps) in [
         (Recipe::Fast, &problem.q, 1500),
         (Recipe::Paper, &problem.psi, 600),
@@ -318,7 +296,7 @@ fn samples_with_points_of_their_own() {
             steps: Some(steps),
             ..MlpSpec::recipe(recipe)
         };
-        let (map, report) = MlpMap::fit(&data, &train, &held, &spec, 3, &Silent).unwrap();
+        let (map, report) = MlpMap::fit(&data, &split, &spec, 3, &Silent).unwrap();
         // At all points, not only at its own.
         let predicted = map.predict(problem.a.as_ref().subcols(held[0], held.len()));
         let errors = problem.targets.relative_errors(predicted.as_ref(), &held);
@@ -364,11 +342,9 @@ fn settings_are_checked() {
         serde_json::json!({ "steps": 0 }),
         serde_json::json!({ "batch": 0 }),
         serde_json::json!({ "rate": -1.0 }),
-        serde_json::json!({ "ema": 1.0 }),
         serde_json::json!({ "clip": 0.0 }),
         serde_json::json!({ "shards": 0 }),
         serde_json::json!({ "hidden": [3, 0] }),
-        serde_json::json!({ "patience": 0 }),
         serde_json::json!({ "output_cut": 1.5 }),
         serde_json::json!({ "loss": { "kind": "band", "inside": 0.0 } }),
         serde_json::json!({ "optimiser": { "beta1": 1.0 } }),
@@ -383,7 +359,11 @@ fn unfit_data_is_refused() {
     let problem = Problem::new(6, 9, 50, 30);
     let all: Vec<usize> = (0..30).collect();
     let try_fit = |data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec| {
-        MlpMap::fit(data, train, &[], spec, 3, &Silent).is_err()
+        let split = Split {
+            train: train.to_vec(),
+            validation: Vec::new(),
+        };
+        MlpMap::fit(data, &split, spec, 3, &Silent).is_err()
     };
     let spec = MlpSpec {
         steps: Some(1),
