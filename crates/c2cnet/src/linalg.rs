@@ -18,7 +18,7 @@ const SPLIT: usize = 4;
 const COPY_CHUNK: usize = 64;
 
 /// The split as faer takes it.
-pub fn par() -> Par {
+pub(crate) fn par() -> Par {
     Par::rayon(SPLIT)
 }
 
@@ -39,12 +39,12 @@ fn mul_with(a: MatRef<'_, f64>, b: MatRef<'_, f64>, par: Par) -> Mat<f64> {
 }
 
 /// $C \leftarrow C + \alpha AB$.
-pub fn mul_add(c: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
+pub(crate) fn mul_add(c: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
     matmul::matmul(c, Accum::Add, a, b, alpha, par());
 }
 
 /// The lower half of $C \leftarrow C + AA^\top$; the upper half is left alone.
-pub fn add_gram(c: MatMut<'_, f64>, a: MatRef<'_, f64>) {
+pub(crate) fn add_gram(c: MatMut<'_, f64>, a: MatRef<'_, f64>) {
     use matmul::triangular::{self, BlockStructure};
     let (whole, half) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
     triangular::matmul(
@@ -71,7 +71,7 @@ pub fn par_column_chunks(
 
 /// [`par_column_chunks`] with scratch memory for `work` that successive chunks share; what `work`
 /// finds there is of no meaning.
-pub fn par_column_chunks_with<R>(
+pub(crate) fn par_column_chunks_with<R>(
     matrix: MatMut<'_, f64>,
     width: usize,
     scratch: impl Fn() -> R + Send + Sync,
@@ -98,7 +98,7 @@ pub fn par_column_chunks_with<R>(
 }
 
 /// Runs `work` on every pair of entries of two matrices of one shape, in parallel.
-pub fn par_pairs(
+pub(crate) fn par_pairs(
     a: MatMut<'_, f64>,
     b: MatMut<'_, f64>,
     work: &(impl Fn(&mut f64, &mut f64) + Sync),
@@ -114,7 +114,7 @@ pub fn par_pairs(
 }
 
 /// Row `i` of `to` becomes row `order[i]` of `from`.
-pub fn gather_rows(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>, order: &[usize]) {
+pub(crate) fn gather_rows(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>, order: &[usize]) {
     // Memory is read in order, a column at a time, and out of order from the copy: it is near.
     let mut near = vec![0.0; from.nrows()];
     for k in 0..from.ncols() {
@@ -127,7 +127,7 @@ pub fn gather_rows(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>, order: &[usiz
 }
 
 /// Row `order[i]` of `to` becomes row `i` of `from`.
-pub fn scatter_rows(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>, order: &[usize]) {
+pub(crate) fn scatter_rows(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>, order: &[usize]) {
     for k in 0..from.ncols() {
         let column = from.col(k).iter().zip(order);
         match to.rb_mut().col_mut(k).try_as_col_major_mut() {
@@ -154,7 +154,7 @@ impl Qr {
     }
 
     /// Factors `a` on the calling thread.
-    pub fn new_seq(a: Mat<f64>) -> Self {
+    pub(crate) fn new_seq(a: Mat<f64>) -> Self {
         Self::with(a, Par::Seq)
     }
 
@@ -190,7 +190,7 @@ impl Qr {
     }
 
     /// $Q B$ for `b` with as many rows as $R$.
-    pub fn q_mul(&self, b: MatRef<'_, f64>) -> Mat<f64> {
+    pub(crate) fn q_mul(&self, b: MatRef<'_, f64>) -> Mat<f64> {
         let (m, k) = (self.factors.nrows(), b.ncols());
         let mut out = Mat::zeros(m, k);
         out.as_mut().subrows_mut(0, b.nrows()).copy_from(b);
@@ -199,7 +199,7 @@ impl Qr {
     }
 
     /// The thin $Q$, on the calling thread.
-    pub fn thin_q_seq(&self) -> Mat<f64> {
+    pub(crate) fn thin_q_seq(&self) -> Mat<f64> {
         let size = self.coefficients.ncols();
         let mut q = Mat::identity(self.factors.nrows(), size);
         self.apply(q.as_mut(), false, Par::Seq);
@@ -207,14 +207,14 @@ impl Qr {
     }
 
     /// $Q_{\rm full}^\top B$.
-    pub fn qt_mul(&self, b: MatRef<'_, f64>) -> Mat<f64> {
+    pub(crate) fn qt_mul(&self, b: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = b.to_owned();
         self.apply(out.as_mut(), true, par());
         out
     }
 
     /// $B \leftarrow Q_{\rm full}^\top B$ on the calling thread.
-    pub fn qt_mul_in_place_seq(&self, b: MatMut<'_, f64>) {
+    pub(crate) fn qt_mul_in_place_seq(&self, b: MatMut<'_, f64>) {
         self.apply(b, true, Par::Seq);
     }
 
@@ -266,7 +266,7 @@ pub fn thin_svd(a: MatRef<'_, f64>) -> Result<Svd> {
 }
 
 /// [`thin_svd`] on the calling thread.
-pub fn thin_svd_seq(a: MatRef<'_, f64>) -> Result<Svd> {
+pub(crate) fn thin_svd_seq(a: MatRef<'_, f64>) -> Result<Svd> {
     svd_with(a, Par::Seq)
 }
 
@@ -303,7 +303,7 @@ fn svd_with(a: MatRef<'_, f64>, par: Par) -> Result<Svd> {
 }
 
 /// Eigenvalues (ascending) and eigenvectors of the symmetric matrix whose lower half is `a`.
-pub fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();
     let mut vectors = Mat::zeros(n, n);
     let mut values = faer::diag::Diag::<f64>::zeros(n);
@@ -333,7 +333,7 @@ pub fn cholesky_in_place(a: MatMut<'_, f64>) -> bool {
 }
 
 /// The same on the calling thread.
-pub fn cholesky_in_place_seq(a: MatMut<'_, f64>) -> bool {
+pub(crate) fn cholesky_in_place_seq(a: MatMut<'_, f64>) -> bool {
     cholesky_with(a, Par::Seq)
 }
 
@@ -404,7 +404,7 @@ pub fn select_columns(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
 }
 
 /// The rows of `a` at `indices`, in that order, into `to`.
-pub fn select_rows_into(to: MatMut<'_, f64>, a: MatRef<'_, f64>, indices: &[usize]) {
+pub(crate) fn select_rows_into(to: MatMut<'_, f64>, a: MatRef<'_, f64>, indices: &[usize]) {
     par_column_chunks(to, COPY_CHUNK, |start, chunk| {
         let width = chunk.ncols();
         gather_rows(chunk, a.subcols(start, width), indices);

@@ -76,14 +76,33 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         data_file.display()
     ))?;
 
+    let model = fit_and_explain(&data, args.seed, &model_file)?;
+
+    say("3. Evaluate on the test samples, which the fit never saw")?;
+    let errors = model.evaluate(&test)?;
+    say(errors::table(&errors, false))?;
+    say(explained(&errors))?;
+
+    say("4. Predict where no data was")?;
+    let rows = match &fine {
+        Some(fine) => finer(&model, &data, fine)?,
+        None => coarse(&model, &test, &errors.relative)?,
+    };
+    draw(problem.name, &data, &rows, &picture_file)?;
+
+    say(next_steps(&model_file, &data_file))?;
+    Ok(())
+}
+
+fn fit_and_explain(data: &Dataset, seed: u64, model_file: &Path) -> anyhow::Result<C2CNet> {
     say("2. Fit: input -> coefficients in a basis -> map -> coefficients -> output")?;
     let config = FitConfig {
-        seed: args.seed,
+        seed,
         ..FitConfig::default()
     };
     let progress = Progress::start("fitting");
-    let (model, fitted) = interrupt::patiently(|| fit(&data, &config, &progress))?;
-    interrupt::patiently(|| model.save(&model_file))?;
+    let (model, fitted) = interrupt::patiently(|| fit(data, &config, &progress))?;
+    interrupt::patiently(|| model.save(model_file))?;
     drop(progress);
     say(
         "   Nothing had to be chosen by hand; on training samples held out for that, the fit chose",
@@ -96,32 +115,23 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         fitted.seconds.total,
         model_file.display()
     ))?;
+    Ok(model)
+}
 
-    say("3. Evaluate on the test samples, which the fit never saw")?;
-    let errors = model.evaluate(&test)?;
-    say(errors::table(&errors, false))?;
-    say(explained(&errors))?;
-
-    say("4. Predict where no data was")?;
-    let rows = match &fine {
-        Some(fine) => finer(&model, &data, fine)?,
-        None => coarse(&model, &test, &errors.relative)?,
-    };
+fn draw(name: &str, data: &Dataset, rows: &[Shown], file: &Path) -> anyhow::Result<()> {
     let title = format!(
         "{}: test samples predicted at {} from inputs at {}",
-        problem.name,
+        name,
         counted(rows[0].points.len(), "point"),
         data.inputs[0].1.points_of(0).len()
     );
-    let figure = picture::draw(&title, &rows, data.triangles.as_deref())?;
-    output_path::write(&picture_file, &figure.to_svg())?;
+    let figure = picture::draw(&title, rows, data.triangles.as_deref())?;
+    output_path::write(file, &figure.to_svg())?;
     say(format_args!(
         "   wrote {}: prediction, truth and error of {}\n",
-        picture_file.display(),
+        file.display(),
         counted(rows.len(), "test sample")
     ))?;
-
-    say(next_steps(&model_file, &data_file))?;
     Ok(())
 }
 

@@ -145,7 +145,7 @@ impl Ladder {
 
     /// The settings with about `size` functions in the plane, `stretch` times as many along the first axis for
     /// each along the second as [`Ladder::spec`] has; none if an axis would have none.
-    pub fn stretched(&self, size: usize, stretch: f64) -> Option<BasisSpec> {
+    pub(crate) fn stretched(&self, size: usize, stretch: f64) -> Option<BasisSpec> {
         (self.by_stretch)(size, stretch)
     }
 }

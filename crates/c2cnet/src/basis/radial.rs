@@ -87,7 +87,7 @@ pub enum Kernel {
 impl Kernel {
     /// The width in spacings of the centres where settings give none: 1.5 for Gaussians, 2 for
     /// both multiquadrics, 4 for Wendland's (about fifty functions at a point of the plane).
-    pub fn default_spacing(self) -> f64 {
+    pub(crate) fn default_spacing(self) -> f64 {
         match self {
             Kernel::Gaussian => 1.5,
             Kernel::Multiquadric | Kernel::InverseMultiquadric => 2.0,

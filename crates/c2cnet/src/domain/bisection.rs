@@ -24,7 +24,7 @@ impl IntervalMesh {
     ///
     /// # Panics
     /// If there is no such element.
-    pub fn bisected(&self, marked: &[usize]) -> Result<Self> {
+    pub(crate) fn bisected(&self, marked: &[usize]) -> Result<Self> {
         let mut marked = marked.to_vec();
         marked.sort_unstable();
         marked.dedup();
@@ -105,7 +105,7 @@ impl RefinableMesh {
     }
 
     /// Whether points of the domain may lie a little outside the mesh, beyond a curved rim.
-    pub fn is_curved(&self) -> bool {
+    pub(crate) fn is_curved(&self) -> bool {
         self.curved
     }
 
@@ -117,7 +117,7 @@ impl RefinableMesh {
     ///
     /// # Panics
     /// If there is no such triangle.
-    pub fn bisected(&self, marked: &[usize]) -> Result<Self> {
+    pub(crate) fn bisected(&self, marked: &[usize]) -> Result<Self> {
         let cut = self.edges_to_cut(marked);
         match self.cut(&cut, true) {
             Some(cut) => cut,

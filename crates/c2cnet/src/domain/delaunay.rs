@@ -82,7 +82,7 @@ impl TriangleMesh {
     /// # Errors
     /// If there are fewer than three points, all lie on a line, two are the same (the error names
     /// both) or a coordinate is not finite.
-    pub fn delaunay(points: &[[f64; 2]]) -> Result<Self> {
+    pub(crate) fn delaunay(points: &[[f64; 2]]) -> Result<Self> {
         let mut first_with = HashMap::new();
         for (i, p) in points.iter().enumerate() {
             if !p.iter().all(|c| c.is_finite()) {

@@ -73,9 +73,4 @@ impl EncodingDiagnostics {
             bias,
         }
     }
-
-    /// The mean relative reconstruction error.
-    pub fn mean_relative_error(&self) -> f64 {
-        self.bias.iter().map(BiasSplit::relative).sum::<f64>() / self.bias.len() as f64
-    }
 }

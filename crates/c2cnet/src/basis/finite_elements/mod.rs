@@ -79,14 +79,11 @@ impl FiniteElements {
     /// If the settings contradict each other (see [`FiniteElementsSpec`]), do not fit the dimension
     /// of the domain, or the mesh is unusable.
     pub fn new(spec: &FiniteElementsSpec, context: BuildContext<'_>) -> Result<Self> {
-        let (degree, boundary) = (spec.degree, spec.boundary);
         let settings = Settings {
-            degree,
-            boundary,
+            degree: spec.degree,
+            boundary: spec.boundary,
             slack: spec.slack,
         };
-        let (domain, dim) = (context.domain, context.domain.dim());
-        let fineness = || Fineness::new(spec.functions, spec.size);
         let given = !matches!(
             spec.mesh,
             MeshSpec::Box | MeshSpec::Polygon(_) | MeshSpec::Adaptive(_)
@@ -97,68 +94,18 @@ impl FiniteElements {
                     .into(),
             ));
         }
-        match (&spec.mesh, dim) {
-            (MeshSpec::Box, 1) => Self::from_settings(
-                Mesh::Interval(mesh_size::interval(domain, fineness()?, degree, boundary)?),
-                settings,
-            ),
-            (MeshSpec::Box, 2) => Self::from_triangles(
-                mesh_size::rectangle(domain, fineness()?, degree, boundary)?,
-                settings,
-            ),
-            (MeshSpec::Cells(cells), 1 | 2) => {
-                mesh_size::check_cells(cells, degree, domain)?;
-                match cells[..] {
-                    [nx, ny] => {
-                        Self::from_triangles(TriangleMesh::rectangle(domain, nx, ny)?, settings)
-                    }
-                    _ => Self::from_settings(
-                        Mesh::Interval(IntervalMesh::uniform(
-                            domain.lower(0),
-                            domain.upper(0),
-                            cells[0],
-                        )?),
-                        settings,
-                    ),
-                }
-            }
-            (MeshSpec::Adaptive(start), 1 | 2) => match fineness()? {
+        match (&spec.mesh, context.domain.dim()) {
+            (MeshSpec::Adaptive(start), 1 | 2) => match Fineness::new(spec.functions, spec.size)? {
                 Fineness::Functions(wanted) => adaptive::build(start, wanted, settings, context),
                 Fineness::Size(_) => Err(Error::Config(
                     "finite elements: an adaptive mesh has elements of many sizes; \
-                     give `functions` instead of `size`"
+                         give `functions` instead of `size`"
                         .into(),
                 )),
             },
-            (MeshSpec::Polygon(polygon), 2) => Self::from_triangles(
-                mesh_size::polygon(polygon, fineness()?, degree, boundary)?,
-                settings,
-            ),
-            (MeshSpec::Nodes(nodes), 1) => {
-                Self::from_settings(Mesh::Interval(IntervalMesh::new(nodes.clone())?), settings)
-            }
-            (MeshSpec::Triangles { nodes, triangles }, 2) => Self::from_triangles(
-                TriangleMesh::new(nodes.clone(), triangles.clone())?,
-                settings,
-            ),
-            (MeshSpec::Data, 1) => {
-                let nodes = data_points(context)?.coords().to_vec();
-                Self::from_settings(Mesh::Interval(IntervalMesh::new(nodes)?), settings)
-            }
-            (MeshSpec::Data, 2) => Self::from_triangles(data_triangles(context)?, settings),
-            (mesh, _) => Err(Error::Config(format!(
-                "finite elements: {} cannot mesh a domain of dimension {dim}; \
-                 dimensions 1 (adaptive, box, cells, data, nodes) and 2 (adaptive, box, cells, data, polygon, \
-                 triangles) are served",
-                match mesh {
-                    MeshSpec::Adaptive(_) => "refinement",
-                    MeshSpec::Box | MeshSpec::Cells(_) => "a box",
-                    MeshSpec::Data => "the data",
-                    MeshSpec::Polygon(_) => "a polygon",
-                    MeshSpec::Nodes(_) => "a list of nodes",
-                    MeshSpec::Triangles { .. } => "a list of triangles",
-                }
-            ))),
+            (_, 1) => Self::from_settings(Mesh::Interval(interval_mesh(spec, context)?), settings),
+            (_, 2) => Self::from_triangles(triangle_mesh(spec, context)?, settings),
+            (mesh, dim) => Err(cannot_mesh(mesh, dim)),
         }
     }
 
@@ -256,6 +203,59 @@ impl FiniteElements {
         let places = self.mesh.element_places(self.settings.degree, element);
         places.into_iter().map(|p| self.functions[p]).collect()
     }
+}
+
+/// The mesh of an interval.
+fn interval_mesh(spec: &FiniteElementsSpec, context: BuildContext<'_>) -> Result<IntervalMesh> {
+    let (degree, boundary, domain) = (spec.degree, spec.boundary, context.domain);
+    match &spec.mesh {
+        MeshSpec::Box => {
+            let fineness = Fineness::new(spec.functions, spec.size)?;
+            mesh_size::interval(domain, fineness, degree, boundary)
+        }
+        MeshSpec::Cells(cells) => {
+            mesh_size::check_cells(cells, degree, domain)?;
+            IntervalMesh::uniform(domain.lower(0), domain.upper(0), cells[0])
+        }
+        MeshSpec::Nodes(nodes) => IntervalMesh::new(nodes.clone()),
+        MeshSpec::Data => IntervalMesh::new(data_points(context)?.coords().to_vec()),
+        mesh => Err(cannot_mesh(mesh, 1)),
+    }
+}
+
+/// The mesh of a domain in the plane.
+fn triangle_mesh(spec: &FiniteElementsSpec, context: BuildContext<'_>) -> Result<TriangleMesh> {
+    let (degree, boundary, domain) = (spec.degree, spec.boundary, context.domain);
+    let fineness = || Fineness::new(spec.functions, spec.size);
+    match &spec.mesh {
+        MeshSpec::Box => mesh_size::rectangle(domain, fineness()?, degree, boundary),
+        MeshSpec::Cells(cells) => {
+            mesh_size::check_cells(cells, degree, domain)?;
+            TriangleMesh::rectangle(domain, cells[0], cells[1])
+        }
+        MeshSpec::Polygon(polygon) => mesh_size::polygon(polygon, fineness()?, degree, boundary),
+        MeshSpec::Triangles { nodes, triangles } => {
+            TriangleMesh::new(nodes.clone(), triangles.clone())
+        }
+        MeshSpec::Data => data_triangles(context),
+        mesh => Err(cannot_mesh(mesh, 2)),
+    }
+}
+
+fn cannot_mesh(mesh: &MeshSpec, dim: usize) -> Error {
+    Error::Config(format!(
+        "finite elements: {} cannot mesh a domain of dimension {dim}; \
+         dimensions 1 (adaptive, box, cells, data, nodes) and 2 (adaptive, box, cells, data, polygon, \
+         triangles) are served",
+        match mesh {
+            MeshSpec::Adaptive(_) => "refinement",
+            MeshSpec::Box | MeshSpec::Cells(_) => "a box",
+            MeshSpec::Data => "the data",
+            MeshSpec::Polygon(_) => "a polygon",
+            MeshSpec::Nodes(_) => "a list of nodes",
+            MeshSpec::Triangles { .. } => "a list of triangles",
+        }
+    ))
 }
 
 /// The data's points as a mesh needs them.
