@@ -8,18 +8,14 @@
 //! the errors between the points are smallest. Where samples have points of their own, nothing can be learned so; there
 //! a learned prior on a fine basis is judged beside the others.
 
-use super::InputDraft;
-use super::ranking::{Ranked, Ranking, StopRule, name_of, thinned};
+use super::search::{Search, search_samples};
+use super::transforms::InputDraft;
 use crate::Result;
-use crate::basis::{BasisSpec, SingleValueSpec};
-use crate::data::{Dataset, Field};
+use crate::data::Field;
 use crate::fit::Context;
 use crate::plan::OutputPlan;
-use crate::report::{Candidate, Choice, Subject};
+use crate::report::Choice;
 use crate::settings::FitConfig;
-
-/// Validation errors this close are a tie on so few samples.
-pub(super) const TIE: f64 = 1.1;
 
 /// Errors fall about with this power of the number of samples: from 400 samples to all, 0.64 on L-shaped Darcy flow and
 /// 2 on KdV-Burgers.
@@ -71,63 +67,4 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
         inputs,
         choices: told,
     })
-}
-
-/// Some of the samples, at some of their points: enough to compare bases.
-pub(super) fn search_samples(context: &Context<'_>, config: &FitConfig) -> Result<Dataset> {
-    let used = context.train.samples().min(config.search.samples);
-    let chosen: Vec<usize> = (0..used).collect();
-    thinned(&context.train.select(&chosen), context.protocol.seed)
-}
-
-/// What spaces are chosen from.
-pub(super) struct Search<'a> {
-    pub context: &'a Context<'a>,
-    pub config: &'a FitConfig,
-    /// Some of the samples, at some of their points.
-    pub some: &'a Dataset,
-}
-
-impl Search<'_> {
-    pub(super) fn ranking<'a>(
-        &'a self,
-        field: &'a Field,
-        whole: &'a Field,
-        stop: StopRule,
-    ) -> Result<Ranking<'a>> {
-        let triangles = self.some.triangles.as_deref();
-        Ranking::new(field, whole, triangles, self.context, stop)
-    }
-}
-
-/// The bases that the settings name, none if they are to be chosen; the values of a vector are their own
-/// coefficients.
-pub(super) fn named_bases(field: &Field, named: Option<Vec<BasisSpec>>) -> Vec<BasisSpec> {
-    match field.is_vector() {
-        true => vec![SingleValueSpec {}.into()],
-        false => named.unwrap_or_default(),
-    }
-}
-
-pub(super) fn basis_choice(
-    subject: Subject,
-    field: &str,
-    ranked: &[Ranked],
-    chosen: usize,
-    why: String,
-) -> Choice {
-    let in_words = |r: &Ranked| format!("{} {}", r.functions, name_of(&r.spec));
-    Choice {
-        subject,
-        field: field.into(),
-        candidates: ranked
-            .iter()
-            .map(|r| Candidate {
-                name: in_words(r),
-                error: r.error,
-            })
-            .collect(),
-        chosen: in_words(&ranked[chosen]),
-        why,
-    }
 }

@@ -1,10 +1,10 @@
 //! The spaces and encoders of inputs: functions that represent them well, judged by the whole operator.
 
-use super::InputDraft;
-use super::bases::{Search, TIE, basis_choice, named_bases};
 use super::judge::Judge;
 use super::output_space::OutputDraft;
 use super::ranking::{Ranked, StopRule, domain_of, name_of, smallest_good_enough, why_this_basis};
+use super::search::{Search, TIE, basis_choice, named_bases};
+use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Field};
 use crate::encode::{EncoderSpec, Method};

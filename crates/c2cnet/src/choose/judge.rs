@@ -1,14 +1,16 @@
 //! Inputs judged by the whole operator on some of the training samples.
 
-use super::bases::Search;
+use super::folds::Folds;
+use super::maps;
 use super::output_space::OutputDraft;
 use super::ranking::{Ranked, finalists, name_of};
-use super::{InputDraft, maps, transform_candidates, with_transforms};
+use super::search::Search;
+use super::transforms::{InputDraft, transform_candidates, with_transforms};
 use crate::data::{Fields, Observations};
 use crate::decode::Targets;
 use crate::encode::{Transform, stack_components};
-use crate::fit::{Context, Inputs, MapTrainingSet, encode_samples, represent_outputs};
-use crate::map::{KernelFunction, KernelSpec, Mirrors};
+use crate::fit::represent_outputs;
+use crate::map::{KernelFunction, KernelSpec};
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan};
 use crate::settings::MapConfig;
@@ -20,8 +22,7 @@ const CLEAR: f64 = 1.15;
 
 /// Judges inputs by the whole operator on some of the training samples.
 pub(super) struct Judge<'a> {
-    /// One for each way in which samples are held out.
-    folds: Vec<Context<'a>>,
+    folds: Folds<'a>,
     targets: Targets,
     pub transforms: Vec<Transform>,
     /// Whether no other transform comes close, so that the final fit need not compare them again.
@@ -48,10 +49,8 @@ impl<'a> Judge<'a> {
         };
         let targets = reduced(targets)?;
         let map = &search.config.map;
-        let mut folds = vec![context];
-        folds.extend(folds[0].other_folds());
         let mut judge = Judge {
-            folds,
+            folds: Folds::new(context),
             targets,
             transforms: Vec::new(),
             clear_transform: false,
@@ -94,7 +93,7 @@ impl<'a> Judge<'a> {
         let mut judged = Vec::new();
         for candidate in finalists(ranked) {
             let spec = &ranked[candidate].spec;
-            self.folds[0].begin(Step::TryInputBasis(name_of(spec)));
+            self.folds.first().begin(Step::TryInputBasis(name_of(spec)));
             let trial = InputPlan {
                 bases: vec![spec.clone()],
                 ..drafts[i].plan.clone()
@@ -124,30 +123,10 @@ impl<'a> Judge<'a> {
     }
 
     fn error(&self, plans: &[InputPlan]) -> Result<f64> {
-        // Functions that are learned must not see the samples that are held out, others are the same for all folds.
-        let learned = plans.iter().any(InputPlan::is_learned);
-        let encoded = if learned { self.folds.len() } else { 1 };
-        let inputs = self.folds[..encoded]
-            .iter()
-            .map(|context| self.encode(context, plans))
-            .collect::<Result<Vec<_>>>()?;
-        let fold = |(j, context): (usize, _)| maps::Fold {
-            context,
-            set: MapTrainingSet::closed_form(&inputs[j.min(encoded - 1)], &self.targets),
-        };
-        let folds: Vec<maps::Fold<'_>> = self.folds.iter().enumerate().map(fold).collect();
-        Ok(maps::compare(&folds, &self.map)?.error)
-    }
-
-    fn encode(&self, context: &Context<'_>, plans: &[InputPlan]) -> Result<Inputs> {
-        context.check_cancelled()?;
         let raw = self.map.takes_raw_coefficients();
-        let (encoders, coefficients) = encode_samples(context, plans, raw)?;
-        Ok(Inputs {
-            encoders,
-            mirrors: Mirrors::none(coefficients.nrows()),
-            coefficients,
-        })
+        let inputs = self.folds.encode(plans, raw)?;
+        let folds = self.folds.closed_form(&inputs, |_| &self.targets);
+        Ok(maps::compare(&folds, &self.map)?.error)
     }
 }
 

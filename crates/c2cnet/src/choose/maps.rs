@@ -1,6 +1,7 @@
 //! The comparison of maps in closed form on held-out training samples.
 
-use crate::fit::{Context, MapTrainingSet, fold_linear, held_out_error};
+use super::folds::Fold;
+use crate::fit::fold_linear;
 use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap};
 use crate::metrics::mean;
 use crate::plan::MapPlan;
@@ -24,27 +25,6 @@ pub(super) struct ClosedForm {
 /// A kernel map must beat the linear one by this factor to be worth its size.
 const WORTH: f64 = 0.98;
 
-/// Linear maps that err less are exact but for rounding, which kernel matrices amplify more.
-const ROUNDING: f64 = 1e-9;
-
-/// Training samples of which some are held out.
-pub(super) struct Fold<'a> {
-    pub context: &'a Context<'a>,
-    pub set: MapTrainingSet<'a>,
-}
-
-impl Fold<'_> {
-    fn error(&self, map: &LinearMap) -> f64 {
-        held_out_error(map, &self.set, &self.context.split)
-    }
-
-    /// What the output space loses of the held-out samples.
-    fn floor(&self) -> f64 {
-        let held = &self.context.split.validation;
-        self.set.targets.select(held).floor()
-    }
-}
-
 /// Compares the maps in closed form that `config` allows, the linear and the kernel one, by their mean errors over
 /// `folds`. The maps themselves are those of the first fold.
 pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedForm> {
@@ -59,9 +39,9 @@ pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedFo
         name: "linear".into(),
         error: linear_error,
     }];
-    // A linear map on the floor cannot be beaten: the operator is linear.
+    // A linear map on the floor, or exact but for rounding, cannot be beaten: the operator is linear.
     let floor = mean(&folds.iter().map(Fold::floor).collect::<Vec<_>>());
-    let on_floor = linear_error * WORTH <= floor.max(ROUNDING);
+    let on_floor = linear_error * WORTH <= floor.max(context.rounding);
     let wants_kernel = match config.kind {
         // The linear map alone decides about transforms where the settings want a network.
         MapKind::Linear | MapKind::Mlp => false,

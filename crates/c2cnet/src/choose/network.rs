@@ -1,6 +1,6 @@
 //! Networks among the coefficient maps: whether to train one, on what, and for how long.
 
-use super::Folds;
+use super::folds::{Folds, PerFold};
 use super::maps::ClosedForm;
 use crate::Result;
 use crate::fit::{
@@ -54,18 +54,19 @@ pub(super) struct Question<'a> {
     /// The plan without its map.
     pub inputs_plan: &'a [InputPlan],
     pub outputs_plan: &'a [OutputPlan],
-    /// Inputs of the folds on which closed forms were compared.
-    pub inputs: &'a [Inputs],
+    /// What closed forms were compared on.
+    pub inputs: &'a PerFold<Inputs>,
+    pub outputs: &'a PerFold<Outputs>,
     pub config: &'a MapConfig,
 }
 
 impl<'a> Question<'a> {
     fn context(&self) -> &'a Context<'a> {
-        self.folds.contexts[0]
+        self.folds.first()
     }
 
     fn spaces(&self) -> (&'a Inputs, &'a Outputs) {
-        (&self.inputs[0], self.folds.outputs(0))
+        (self.inputs.of(0), self.outputs.of(0))
     }
 
     /// Decides between the better map in closed form and a network, if the settings ask for one or leave the
@@ -126,18 +127,13 @@ impl<'a> Question<'a> {
         let Some(first) = &mut judged.validation else {
             return Ok(());
         };
-        let folds = self.folds.closed_form(self.inputs);
+        let targets = |j| &self.outputs.of(j).targets;
+        let folds = self.folds.closed_form(self.inputs, targets);
         for (j, fold) in folds.iter().enumerate().skip(1) {
             let maps = fold_maps(fold.context, &fold.set, plan)?;
-            let inputs = &self.inputs[j.min(self.inputs.len() - 1)];
-            let outputs = self.folds.outputs(j);
-            let other = judge(
-                fold.context,
-                inputs,
-                outputs,
-                maps.map.as_ref(),
-                &maps.linear,
-            )?;
+            let (inputs, outputs) = (self.inputs.of(j), self.outputs.of(j));
+            let map = maps.map.as_ref();
+            let other = judge(fold.context, inputs, outputs, map, &maps.linear)?;
             first.pool(other);
         }
         Ok(())
@@ -204,11 +200,8 @@ impl<'a> Question<'a> {
     fn train(&self, spec: MlpSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
         let split = &self.context().split;
         let (trained, held) = (split.train.len(), split.validation.len());
-        // Held-out samples that decided when training ends cannot train as well, and a few more would
-        // hardly change it.
-        let is_final = spec.patience.is_some()
-            || spec.keep_best
-            || (held as f64) < FEW_LEFT_OUT * (trained + held) as f64;
+        // A few samples more would hardly change it.
+        let is_final = (held as f64) < FEW_LEFT_OUT * (trained + held) as f64;
         let everything = self.context().with_everything();
         let mut spaces = None;
         if is_final {

@@ -1,9 +1,9 @@
 //! The spaces of outputs: prescribed functions ranked by their floor, and learned directions where those lose too much.
 
-use super::bases::{Search, TIE, basis_choice, named_bases, search_samples};
 use super::ranking::{
     Ranked, Ranking, StopRule, domain_of, finalists, name_of, smallest_good_enough, why_this_basis,
 };
+use super::search::{Search, TIE, basis_choice, named_bases, search_samples};
 use crate::basis::{HybridSpec, interpolation_error};
 use crate::data::Observations;
 use crate::fit::Context;

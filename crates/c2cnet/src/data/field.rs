@@ -251,6 +251,19 @@ impl Field {
         }
     }
 
+    /// Whether every value is a number of single precision, as data that was written so.
+    pub(crate) fn is_single_precision(&self) -> bool {
+        let single = |v: &f64| f64::from(*v as f32) == *v;
+        match &self.observations {
+            Observations::Shared { values, .. } => values
+                .iter()
+                .all(|v| v.col_iter().all(|column| column.iter().all(single))),
+            Observations::PerSample(samples) => samples
+                .iter()
+                .all(|sample| sample.values.iter().all(single)),
+        }
+    }
+
     /// The smallest value of all samples.
     pub fn minimum(&self) -> f64 {
         let mut least = f64::INFINITY;

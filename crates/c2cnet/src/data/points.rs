@@ -199,7 +199,7 @@ impl Bounds {
     }
 
     /// The box with each side extended by `fraction` of its length at both ends.
-    pub fn widened(&self, fraction: f64) -> Bounds {
+    pub(crate) fn widened(&self, fraction: f64) -> Bounds {
         let widen = |&[lower, upper]: &[f64; 2]| {
             let margin = fraction * (upper - lower);
             [lower - margin, upper + margin]

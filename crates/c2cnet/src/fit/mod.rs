@@ -37,6 +37,7 @@ use spaces::triangles_on;
 use std::time::Instant;
 
 /// What all stages share.
+#[derive(Clone)]
 pub(crate) struct Context<'a> {
     /// The training samples.
     pub train: &'a Dataset,
@@ -44,6 +45,8 @@ pub(crate) struct Context<'a> {
     pub split: Split,
     pub protocol: Protocol,
     pub observer: &'a dyn Observer,
+    /// Relative errors below this are rounding of the outputs, which no map can tell.
+    pub rounding: f64,
     /// Of each output, the points that judge with the held-out samples; none at the end.
     withheld: Vec<Withheld>,
     /// Whether held-out samples and withheld points judge, so that no space may be learned from them. In the end
@@ -62,6 +65,10 @@ impl<'a> Context<'a> {
         Context {
             train,
             split: split(train.samples(), &protocol, 0),
+            rounding: match train.outputs.iter().any(|(_, f)| f.is_single_precision()) {
+                true => SINGLE_ROUNDING,
+                false => ROUNDING,
+            },
             withheld: train.outputs.iter().map(|(_, f)| withheld(f)).collect(),
             protocol,
             observer,
@@ -165,51 +172,32 @@ pub(crate) fn build(
     prepared: Prepared,
 ) -> Result<(C2CNet, FitReport)> {
     let mut seconds = prepared.seconds;
-    let clock = Instant::now();
     let judged = match prepared.judged {
         Some(judged) => judged,
-        None => judge_plan(context, plan)?,
+        None => timed(&mut seconds.training, || judge_plan(context, plan))?,
     };
-    seconds.training += clock.elapsed().as_secs_f64();
     let everything = context.with_everything();
-    let clock = Instant::now();
-    let (inputs, outputs) = match (prepared.spaces, prepared.inputs) {
-        (Some(spaces), _) => spaces,
-        (None, Some(inputs)) => (inputs, represent_outputs(&everything, &plan.outputs)?),
-        (None, None) => spaces(&everything, plan)?,
-    };
-    seconds.encoding += clock.elapsed().as_secs_f64();
-    let clock = Instant::now();
-    let frame = OutputFrame::for_plan(&everything, &outputs, &plan.map)?;
-    let set = MapTrainingSet::new(&inputs, &outputs, &frame);
-    let fitted = final_maps(
-        &everything,
-        &set,
-        &plan.map,
-        judged.training,
-        judged.network,
-    )?;
-    seconds.training += clock.elapsed().as_secs_f64();
-
-    let held_out = judged.validation.is_some();
-    let validation = match judged.validation {
-        Some(validation) => validation,
-        None => judge(
-            &everything,
-            &inputs,
-            &outputs,
-            fitted.map.as_ref(),
-            &fitted.linear,
-        )?,
-    };
-    let mut choices = prepared.choices;
-    let last = choices.iter().position(|c| c.subject == Subject::Map);
-    let last = last.unwrap_or(choices.len());
-    choices.splice(last..last, spaces_in_words(&inputs, &outputs));
+    let (inputs, outputs) = timed(&mut seconds.encoding, || {
+        match (prepared.spaces, prepared.inputs) {
+            (Some(spaces), _) => Ok(spaces),
+            (None, Some(inputs)) => Ok((inputs, represent_outputs(&everything, &plan.outputs)?)),
+            (None, None) => spaces(&everything, plan),
+        }
+    })?;
+    let fitted = timed(&mut seconds.training, || {
+        let frame = OutputFrame::for_plan(&everything, &outputs, &plan.map)?;
+        let set = MapTrainingSet::new(&inputs, &outputs, &frame);
+        let (training, network) = (judged.training, judged.network);
+        final_maps(&everything, &set, &plan.map, training, network)
+    })?;
+    let map = fitted.map.as_ref();
     let report = FitReport {
-        validation,
-        held_out,
-        choices,
+        held_out: judged.validation.is_some(),
+        validation: match judged.validation {
+            Some(validation) => validation,
+            None => judge(&everything, &inputs, &outputs, map, &fitted.linear)?,
+        },
+        choices: with_spaces(prepared.choices, &inputs, &outputs),
         candidates: prepared.candidates,
         kernel: prepared.kernel,
         network: fitted.network,
@@ -220,9 +208,19 @@ pub(crate) fn build(
     Ok((model, report))
 }
 
+/// Adds the time of `work` to `seconds`.
+fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
+    let clock = Instant::now();
+    let result = work();
+    *seconds += clock.elapsed().as_secs_f64();
+    result
+}
+
 /// Stages 1 and 2.
 pub(crate) fn spaces(context: &Context<'_>, plan: &Plan) -> Result<(Inputs, Outputs)> {
     let outputs = represent_outputs(context, &plan.outputs)?;
+    let log = plan.inputs.iter().any(|plan| plan.transform.takes_log());
+    context.begin(Step::EncodeInputs { log });
     let inputs = encode_inputs(context, &plan.inputs, plan.map.takes_raw_coefficients())?;
     Ok((inputs, outputs))
 }
@@ -342,8 +340,7 @@ pub(crate) fn encode_inputs(
     plans: &[InputPlan],
     raw: bool,
 ) -> Result<Inputs> {
-    let log = plans.iter().any(|plan| plan.transform.takes_log());
-    context.begin(Step::EncodeInputs { log });
+    context.check_cancelled()?;
     let (encoders, samples) = encode_samples(context, plans, raw)?;
     let images = Images {
         symmetries: context.protocol.symmetries,
@@ -362,7 +359,7 @@ pub(crate) fn encode_inputs(
 type Encoders = Vec<(String, FieldEncoder)>;
 
 /// Encoders and coefficients of the samples themselves.
-pub(crate) fn encode_samples(
+fn encode_samples(
     context: &Context<'_>,
     plans: &[InputPlan],
     raw: bool,
@@ -412,8 +409,8 @@ pub(crate) fn judge(
     maps.evaluate(coefficients.as_ref(), &truth, true)
 }
 
-/// Which spaces the fit used.
-fn spaces_in_words(inputs: &Inputs, outputs: &Outputs) -> Vec<Choice> {
+/// The choices and, before that of the map, which spaces the fit used.
+fn with_spaces(mut choices: Vec<Choice>, inputs: &Inputs, outputs: &Outputs) -> Vec<Choice> {
     let fixed = |subject, field: &String, chosen, why| Choice {
         subject,
         field: field.clone(),
@@ -437,8 +434,17 @@ fn spaces_in_words(inputs: &Inputs, outputs: &Outputs) -> Vec<Choice> {
         let how = encoder.describe() + &transform;
         fixed(Subject::Input, name, encoder.basis().describe(), how)
     });
-    outputs.chain(inputs).collect()
+    let map = choices.iter().position(|c| c.subject == Subject::Map);
+    let map = map.unwrap_or(choices.len());
+    choices.splice(map..map, outputs.chain(inputs));
+    choices
 }
+
+/// A map that errs less is exact but for rounding, which kernel matrices amplify more than linear maps do, ...
+const ROUNDING: f64 = 1e-9;
+
+/// ... or exact for outputs in single precision: a few units in their last place.
+const SINGLE_ROUNDING: f64 = 1e-6;
 
 /// Samples that judge choices, at most: more would make the judgement hardly surer, and they are missing
 /// where maps are fitted.

@@ -173,7 +173,12 @@ impl NpzFile {
     }
 
     /// An error about the shape of the array `key`.
-    pub fn bad_shape(&self, key: &str, expected: impl Into<String>, found: &[usize]) -> Error {
+    pub(crate) fn bad_shape(
+        &self,
+        key: &str,
+        expected: impl Into<String>,
+        found: &[usize],
+    ) -> Error {
         Error::shape(
             format!("{}: `{key}`", self.path.display()),
             expected,

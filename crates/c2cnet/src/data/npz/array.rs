@@ -79,7 +79,7 @@ impl Header {
     }
 
     /// Refuses what holds no numbers.
-    pub fn check_numbers(&self) -> Result<(), String> {
+    pub(crate) fn check_numbers(&self) -> Result<(), String> {
         match self.kind {
             Kind::Floats | Kind::Integers => Ok(()),
             Kind::Text => Err("holds text where numbers are needed".into()),
@@ -87,7 +87,7 @@ impl Header {
     }
 
     /// Whether there is one entry, of no more than `most` bytes.
-    pub fn is_one(&self, most: u64) -> bool {
+    pub(crate) fn is_one(&self, most: u64) -> bool {
         self.count == 1 && self.size <= most
     }
 }
@@ -141,7 +141,7 @@ impl Array {
     }
 
     /// The values as floats; integers are converted.
-    pub fn into_floats(self) -> Result<Vec<f64>, String> {
+    pub(crate) fn into_floats(self) -> Result<Vec<f64>, String> {
         match self.values {
             Values::Floats(values) => Ok(values),
             Values::Integers(values) => Ok(values.into_iter().map(|v| v as f64).collect()),
@@ -150,7 +150,7 @@ impl Array {
     }
 
     /// The values as integers; floats are refused.
-    pub fn into_integers(self) -> Result<Vec<i64>, String> {
+    pub(crate) fn into_integers(self) -> Result<Vec<i64>, String> {
         match self.values {
             Values::Integers(values) => Ok(values),
             Values::Floats(_) => {
