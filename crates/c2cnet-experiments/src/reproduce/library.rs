@@ -26,8 +26,8 @@ macro_rules! embedded {
 /// The files of `experiments`, in the order in which they run.
 const EMBEDDED: [(&str, &[(&str, &str)]); 2] = embedded! {
     "": [
-        "methods", "cutoff", "transfer", "nonaligned", "poisson-holes", "elastic-plate", "kdv-burgers", "helmholtz",
-        "poisson10d", "inverse-stokes", "darcy2d", "darcy-lshape", "efficiency",
+        "methods", "cutoff", "transfer", "nonaligned", "meshes", "poisson-holes", "elastic-plate", "kdv-burgers",
+        "helmholtz", "poisson10d", "inverse-stokes", "darcy2d", "darcy-lshape", "efficiency",
     ],
     "recipe/": [
         "darcy1d", "darcy2d", "poisson-holes", "elastic-plate", "darcy-lshape", "kdv-burgers", "helmholtz",
