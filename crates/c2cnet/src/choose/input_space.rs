@@ -3,7 +3,7 @@
 use super::judge::Judge;
 use super::output_space::OutputDraft;
 use super::ranking::{Ranked, StopRule, domain_of, name_of, smallest_good_enough, why_this_basis};
-use super::search::{Search, TIE, basis_choice, named_bases};
+use super::search::{Search, TIE, basis_choice, in_words_of, named_bases};
 use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Field};
@@ -24,6 +24,9 @@ const WORTH_LEARNING: f64 = 0.97;
 /// Spaces whose errors on the samples of the search differ by less than this factor are compared again on all: more
 /// samples make more of the input worth having.
 const CLOSE: f64 = 1.6;
+
+/// A basis with so many times fewer functions than the chosen one is compared again in a tie.
+const FAR_FEWER: usize = 2;
 
 /// A prescribed input basis may lose this part of the operator's error before learned directions are tried.
 const LOST_SHARE: f64 = 0.03;
@@ -70,7 +73,7 @@ impl Search<'_> {
             drafts.push(InputDraft {
                 plan,
                 transform_open: settings.transform.given().is_none() && settings.kinds.is_empty(),
-                rival: None,
+                rivals: Vec::new(),
             });
         }
         Ok((drafts, open))
@@ -144,6 +147,19 @@ impl Search<'_> {
             )));
         };
         drafts[i].plan.bases = vec![ranked[chosen].spec.clone()];
+        // More samples may tell that fewer functions are enough.
+        let tied = judged.iter().filter(|j| j.0 <= TIE * best);
+        let smallest = tied.min_by_key(|j| ranked[j.1].functions).map(|j| j.1);
+        if let Some(small) = smallest.map(|j| &ranked[j])
+            && self.has_more_samples()
+            && FAR_FEWER * small.functions <= ranked[chosen].functions
+        {
+            let plan = InputPlan {
+                bases: vec![small.spec.clone()],
+                ..drafts[i].plan.clone()
+            };
+            drafts[i].rivals.push((in_words_of(small), plan));
+        }
         if judge.clear_transform {
             drafts[i].plan.transform = judge.transforms[i];
             drafts[i].transform_open = false;
@@ -221,14 +237,15 @@ impl Search<'_> {
         let Some((found, trial)) = best else {
             return Ok(None);
         };
-        let more_samples = self.context.train.samples() > self.some.samples();
-        let close = more_samples && found.max(error) < CLOSE * found.min(error);
+        let close = self.has_more_samples() && found.max(error) < CLOSE * found.min(error);
         let words = in_words(&trial);
         if found >= WORTH_LEARNING * error {
-            drafts[i].rival = close.then_some(trial);
+            let rival = close.then(|| (words.to_string(), trial));
+            drafts[i].rivals.extend(rival);
             return Ok(None);
         }
-        drafts[i].rival = close.then_some(prescribed);
+        let rival = close.then(|| (in_words(&prescribed).to_string(), prescribed));
+        drafts[i].rivals.extend(rival);
         drafts[i].plan = InputPlan {
             transform: drafts[i].plan.transform,
             ..trial

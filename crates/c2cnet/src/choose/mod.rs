@@ -153,50 +153,56 @@ impl Comparison<'_> {
     }
 
     /// Inputs in the spaces that came close to the chosen ones on the samples of the search, if they err less on all.
-    fn try_rivals(&self, chosen: EncodedInputs, prepared: &mut Prepared) -> Result<EncodedInputs> {
-        let drafts = self.drafts;
-        if drafts.iter().all(|draft| draft.rival.is_none()) {
-            return Ok(chosen);
-        }
-        let (plans, _, closed) = &chosen;
-        let rivals: Vec<InputPlan> = drafts
-            .iter()
-            .zip(plans)
-            .map(|(draft, plan)| InputPlan {
-                transform: plan.transform,
-                ..draft.rival.as_ref().unwrap_or(plan).clone()
-            })
-            .collect();
-        let step = Step::TryInputBasis("another space".into());
-        self.folds.first().begin(step);
-        let raw = self.config.map.takes_raw_coefficients();
-        let encoded = self.folds.encode(&rivals, raw)?;
-        let other = self.closed_form(&encoded)?;
-        let wins = other.error < closed.error;
-        for (draft, rival) in drafts.iter().zip(&rivals) {
-            if draft.rival.is_some() {
-                let plan = if wins { rival } else { &draft.plan };
+    fn try_rivals(
+        &self,
+        mut best: EncodedInputs,
+        prepared: &mut Prepared,
+    ) -> Result<EncodedInputs> {
+        for (i, draft) in self.drafts.iter().enumerate() {
+            let mut words = input_space::in_words(&draft.plan).to_string();
+            for (rival_words, rival) in &draft.rivals {
+                let other = self.with_input(&best.0, i, rival)?;
+                let (least, most) = (other.2.error, best.2.error);
+                let wins = least < most;
+                let mut pair = [rival_words.clone(), words];
+                if !wins {
+                    pair.reverse();
+                }
+                let [chosen, against] = pair;
                 prepared.choices.push(Choice {
                     subject: Subject::InputSpace,
                     field: draft.plan.name.clone(),
                     candidates: Vec::new(),
-                    chosen: input_space::in_words(plan).into(),
                     why: format!(
-                        "with all samples {:.2e} against {:.2e} of {}",
-                        other.error.min(closed.error),
-                        other.error.max(closed.error),
-                        input_space::in_words(if wins { &draft.plan } else { rival }),
+                        "with all samples {:.2e} against {:.2e} of {against}",
+                        least.min(most),
+                        least.max(most),
                     ),
+                    chosen: chosen.clone(),
                 });
+                words = chosen;
+                if wins {
+                    prepared.candidates = other.2.candidates.clone();
+                    best = other;
+                }
             }
         }
-        if wins {
-            prepared.candidates = other.candidates.clone();
-        }
-        Ok(match wins {
-            true => (rivals, encoded, other),
-            false => chosen,
-        })
+        Ok(best)
+    }
+
+    /// The inputs of `plans` with another space for input `i`.
+    fn with_input(&self, plans: &[InputPlan], i: usize, plan: &InputPlan) -> Result<EncodedInputs> {
+        let context = self.folds.first();
+        context.begin(Step::TryInputBasis("another space".into()));
+        let mut plans = plans.to_vec();
+        plans[i] = InputPlan {
+            transform: plans[i].transform,
+            ..plan.clone()
+        };
+        let raw = self.config.map.takes_raw_coefficients();
+        let encoded = self.folds.encode(&plans, raw)?;
+        let closed = self.closed_form(&encoded)?;
+        Ok((plans, encoded, closed))
     }
 }
 

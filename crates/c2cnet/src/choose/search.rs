@@ -20,6 +20,11 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Whether the data has more samples than the search uses.
+    pub(super) fn has_more_samples(&self) -> bool {
+        self.context.train.samples() > self.some.samples()
+    }
+
     pub(super) fn ranking<'a>(
         &'a self,
         field: &'a Field,
@@ -40,6 +45,11 @@ pub(super) fn named_bases(field: &Field, named: Option<Vec<BasisSpec>>) -> Vec<B
     }
 }
 
+/// A basis with its size.
+pub(super) fn in_words_of(ranked: &Ranked) -> String {
+    format!("{} {}", ranked.functions, name_of(&ranked.spec))
+}
+
 pub(super) fn basis_choice(
     subject: Subject,
     field: &str,
@@ -47,18 +57,17 @@ pub(super) fn basis_choice(
     chosen: usize,
     why: String,
 ) -> Choice {
-    let in_words = |r: &Ranked| format!("{} {}", r.functions, name_of(&r.spec));
     Choice {
         subject,
         field: field.into(),
         candidates: ranked
             .iter()
             .map(|r| Candidate {
-                name: in_words(r),
+                name: in_words_of(r),
                 error: r.error,
             })
             .collect(),
-        chosen: in_words(&ranked[chosen]),
+        chosen: in_words_of(&ranked[chosen]),
         why,
     }
 }
