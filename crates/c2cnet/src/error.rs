@@ -22,7 +22,8 @@ pub enum Error {
     },
     /// NaN or an infinity where a number is needed.
     #[error(
-        "{what} holds {value} at {place}; remove or repair that sample (c2cnet does not guess missing values)"
+        "{what} holds {value} at {place}; remove or repair that sample, or, if NaN stands for a reading that is \
+         missing, say so: `--missing nan`, in Python `missing=\"nan\"` (c2cnet does not guess)"
     )]
     NotFinite {
         /// Which array.

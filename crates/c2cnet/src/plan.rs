@@ -58,6 +58,9 @@ pub struct InputPlan {
     /// What each value of a vector without points is; empty: all are plain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Kind>,
+    /// The size by which each component is divided; empty: none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<f64>,
 }
 
 impl InputPlan {
@@ -93,6 +96,9 @@ pub struct OutputPlan {
     /// What each value of a vector without points is; empty: all are plain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Kind>,
+    /// The size by which each component is divided, so that smaller ones count as much; empty: none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<f64>,
 }
 
 impl InputPlan {
@@ -184,6 +190,13 @@ impl MapPlan {
 }
 
 impl Plan {
+    /// Sizes by which the components of inputs and of outputs are divided.
+    pub(crate) fn sizes(&self) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+        let inputs = self.inputs.iter().map(|p| p.sizes.clone());
+        let outputs = self.outputs.iter().map(|p| p.sizes.clone());
+        (inputs.collect(), outputs.collect())
+    }
+
     /// Checks that the plan is one for `data`: the same fields, domains of their dimension, ranges.
     ///
     /// # Errors
@@ -203,8 +216,12 @@ impl Plan {
         check_fields("input", inputs, &data.inputs)?;
         let outputs = self.outputs.iter().map(|p| (&p.name, &p.domain)).collect();
         check_fields("output", outputs, &data.outputs)?;
-        for input in &self.inputs {
-            input.encoder.given()?;
+        for (plan, (_, field)) in self.inputs.iter().zip(&data.inputs) {
+            check_sizes("input", &plan.name, &plan.sizes, field)?;
+            plan.encoder.given()?;
+        }
+        for (plan, (_, field)) in self.outputs.iter().zip(&data.outputs) {
+            check_sizes("output", &plan.name, &plan.sizes, field)?;
         }
         match &self.map {
             MapPlan::Linear => Ok(()),
@@ -238,6 +255,18 @@ fn check_fields(kind: &str, plans: Vec<(&String, &Bounds)>, fields: &Fields) -> 
             .map_err(|e| Error::Config(format!("the plan's {kind} {name:?}: {e}")))?;
     }
     Ok(())
+}
+
+fn check_sizes(kind: &str, name: &str, sizes: &[f64], field: &Field) -> Result<()> {
+    let fine = sizes.iter().all(|s| s.is_finite() && *s > 0.0);
+    match fine && (sizes.is_empty() || sizes.len() == field.components()) {
+        true => Ok(()),
+        false => Err(Error::Config(format!(
+            "the plan's {kind} {name:?}: sizes = {sizes:?}; give a positive number for each of the {} components, or \
+             none",
+            field.components()
+        ))),
+    }
 }
 
 /// A domain must have the dimension of the field's points.

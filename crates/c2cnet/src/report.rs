@@ -18,6 +18,8 @@ pub struct FitReport {
     pub held_out: bool,
     /// What was chosen and why.
     pub choices: Vec<Choice>,
+    /// What looks like a mistake in the data.
+    pub warnings: Vec<String>,
     /// The maps that were compared.
     pub candidates: Vec<Candidate>,
     /// The choice of the kernel map, where one was tried.
@@ -72,6 +74,14 @@ pub enum Subject {
     Input,
     /// The coefficient map.
     Map,
+    /// Where an input lives.
+    InputDomain,
+    /// Where an output lives.
+    OutputDomain,
+    /// Whether inputs are brought to one size.
+    InputScale,
+    /// How much outputs and their components count.
+    OutputWeights,
 }
 
 impl std::fmt::Display for Choice {
@@ -84,6 +94,10 @@ impl std::fmt::Display for Choice {
             Subject::Output => ("output", ""),
             Subject::Input => ("input", ""),
             Subject::Map => ("map", ""),
+            Subject::InputDomain => ("input", " domain"),
+            Subject::OutputDomain => ("output", " domain"),
+            Subject::InputScale => ("input", " scale"),
+            Subject::OutputWeights => ("output", " weights"),
         };
         write!(f, "{before}")?;
         if !self.field.is_empty() {

@@ -75,6 +75,8 @@ impl Default for FitConfig {
 /// | `encoder` | ridge, by GCV | the regularised least squares | see [`EncoderSpec`] |
 /// | `transform` | `auto` | what happens to values and coefficients | `auto`, `none`, `log`, `standardise`, `log-standardise` |
 /// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
+/// | `periodic` | found on grids of equal steps whose values continue | whether each axis is a ring; other points than those of a grid need a `domain` of one period | `true` or `false` for each axis |
+/// | `scale` | `auto`: several inputs or components come to one size | sizes by which components are divided; never with the recipe `paper` | `auto`, `none`, or a positive number for each component |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive`, `{ periodic = P }`, `categorical` for each |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -93,6 +95,10 @@ pub struct InputConfig {
     pub transform: TransformChoice,
     /// The domain.
     pub domain: Option<Bounds>,
+    /// Along which axes it is periodic.
+    pub periodic: Option<Vec<bool>>,
+    /// Sizes by which components are divided.
+    pub scale: PerComponent,
     /// What each value of a vector without points is; empty: all are plain.
     pub kinds: Vec<Kind>,
 }
@@ -107,6 +113,8 @@ pub struct InputConfig {
 /// | `space` | chosen | prescribed functions, learned ones, or both | `prescribed`, `hybrid`, `learned` |
 /// | `cut` | by withheld points | relative cut of the decoder's singular values | 0 to 1 |
 /// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
+/// | `periodic` | found on grids of equal steps whose values continue | whether each axis is a ring; other points than those of a grid need a `domain` of one period | `true` or `false` for each axis |
+/// | `weights` | `auto`: several outputs count equally, components too where their rms differ more than 100 times | how much relative errors of components count; never with the recipe `paper` | `auto`, `none` (by their size), or a positive number for each component |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive` for each |
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -123,6 +131,10 @@ pub struct OutputConfig {
     pub cut: Option<f64>,
     /// The domain.
     pub domain: Option<Bounds>,
+    /// Along which axes it is periodic.
+    pub periodic: Option<Vec<bool>>,
+    /// How much components count.
+    pub weights: PerComponent,
     /// What each value of a vector without points is; empty: all are plain.
     pub kinds: Vec<Kind>,
 }
@@ -146,6 +158,35 @@ fn named_bases(basis: Option<&BasisSpec>, bases: &[BasisSpec]) -> Option<Vec<Bas
     match basis {
         Some(basis) => Some(vec![basis.clone()]),
         None => (!bases.is_empty()).then(|| bases.to_vec()),
+    }
+}
+
+/// Numbers for the components of a field, or how to find them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected \"auto\", \"none\" or a list with a number for each component"
+)]
+pub enum PerComponent {
+    /// As the data suggests, or not at all.
+    Word(PerComponentWord),
+    /// As given.
+    Each(Vec<f64>),
+}
+
+/// The words for [`PerComponent`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PerComponentWord {
+    /// As the data suggests.
+    Auto,
+    /// Components stay as they are.
+    None,
+}
+
+impl Default for PerComponent {
+    fn default() -> Self {
+        PerComponent::Word(PerComponentWord::Auto)
     }
 }
 
@@ -190,8 +231,10 @@ pub enum TransformChoice {
     /// The logarithm of the values.
     Log,
     /// Standardised coefficients.
+    #[serde(alias = "standardize")]
     Standardise,
     /// Both.
+    #[serde(alias = "log-standardize")]
     LogStandardise,
 }
 

@@ -1,6 +1,6 @@
 //! The way from what a user typed to a model: settings, plan, fit.
 
-use crate::choose::choose;
+use crate::choose::{Sizes, choose};
 use crate::data::Dataset;
 use crate::fit::{Context, Prepared, build};
 use crate::observe::Observer;
@@ -23,11 +23,13 @@ pub fn fit(
 ) -> Result<(C2CNet, FitReport)> {
     let begin = Instant::now();
     config.check()?;
-    let train = training_samples(data)?;
+    let (train, sizes) = in_sizes(training_samples(data)?, config)?;
     let context = Context::new(&train, config.protocol(), observer);
-    let (plan, prepared) = choose(&context, config)?;
+    let (mut plan, mut prepared) = choose(&context, config)?;
+    sizes.into_plan(&mut plan, &mut prepared.choices);
     let (model, mut report) = build(&context, &plan, prepared)?;
     check(&report)?;
+    report.warnings = data.warnings();
     report.seconds.total = begin.elapsed().as_secs_f64();
     Ok((describe(model, &plan, Some(config), &report, data)?, report))
 }
@@ -42,9 +44,10 @@ pub fn plan(
     observer: &dyn Observer,
 ) -> Result<(Plan, Vec<Choice>)> {
     config.check()?;
-    let train = training_samples(data)?;
+    let (train, sizes) = in_sizes(training_samples(data)?, config)?;
     let context = Context::new(&train, config.protocol(), observer);
-    let (plan, prepared) = choose(&context, config)?;
+    let (mut plan, mut prepared) = choose(&context, config)?;
+    sizes.into_plan(&mut plan, &mut prepared.choices);
     Ok((plan, prepared.choices))
 }
 
@@ -60,11 +63,21 @@ pub fn fit_plan(
     let begin = Instant::now();
     let train = training_samples(data)?;
     plan.check(&train)?;
+    let (inputs, outputs) = plan.sizes();
+    let train = train.divided(&inputs, &outputs);
     let context = Context::new(&train, plan.protocol, observer);
     let (model, mut report) = build(&context, plan, Prepared::default())?;
     check(&report)?;
+    report.warnings = data.warnings();
     report.seconds.total = begin.elapsed().as_secs_f64();
     Ok((describe(model, plan, None, &report, data)?, report))
+}
+
+/// Training samples divided by the sizes of their components: all that follows is done in these.
+fn in_sizes(train: Dataset, config: &FitConfig) -> Result<(Dataset, Sizes)> {
+    let sizes = Sizes::choose(&train, config)?;
+    let train = train.divided(&sizes.inputs, &sizes.outputs);
+    Ok((train, sizes))
 }
 
 /// Refuses a fit that came to nothing.
@@ -124,6 +137,7 @@ fn describe(
         "data": {
             "fingerprint": data.fingerprint(),
             "n_train": data.train_indices().len(),
+            "test": data.split.as_ref().map(|_| data.test_indices()),
             "meta": data.meta,
         },
         "choices": report.choices.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -3,7 +3,7 @@
 //! A family is registered under its name, which stands as `family` in settings and model files. The families of
 //! this crate are registered from the start; [`register`] adds others.
 
-use super::{Basis, Bounds, FiniteElementsSpec, FourierSpec, HybridSpec, Points};
+use super::{Basis, Bounds, FiniteElementsSpec, FourierSpec, HybridSpec, MixedSpec, Points};
 use super::{
     PcaSpec, PointValuesSpec, PolynomialSpec, RadialSpec, RandomFeaturesSpec, SingleValueSpec,
 };
@@ -26,6 +26,10 @@ pub trait BasisFamily:
     /// Whether functions may be nearly dependent, so that the choice of regularisation matters and coefficients
     /// say little about the function. Those of other families are orthogonal or local.
     const NEARLY_DEPENDENT: bool = false;
+
+    /// Whether [`BasisFamily::ladders`] has functions that continue across periodic sides of a domain; only such
+    /// families are searched there.
+    const SEARCHED_ON_RINGS: bool = false;
 
     /// The bases that the settings describe.
     type Basis: Basis + Serialize + DeserializeOwned + 'static;
@@ -161,6 +165,7 @@ pub(super) fn split_product(product: f64, ratio: f64) -> Option<Vec<usize>> {
 #[derive(Clone, Copy)]
 struct Entry {
     nearly_dependent: bool,
+    searched_on_rings: bool,
     settings: fn(serde_json::Value) -> serde_json::Result<BasisSpec>,
     basis: fn(Record) -> Result<Box<dyn Basis>>,
     ladders: fn(&LadderRequest<'_>) -> Vec<Ladder>,
@@ -172,6 +177,7 @@ static FAMILIES: LazyLock<Registry<Entry>> = LazyLock::new(|| {
     let first = [
         add::<FourierSpec>,
         add::<PolynomialSpec>,
+        add::<MixedSpec>,
         add::<RandomFeaturesSpec>,
         add::<FiniteElementsSpec>,
         add::<RadialSpec>,
@@ -189,6 +195,7 @@ static FAMILIES: LazyLock<Registry<Entry>> = LazyLock::new(|| {
 fn add<F: BasisFamily>(registry: &Registry<Entry>) -> Result<()> {
     let entry = Entry {
         nearly_dependent: F::NEARLY_DEPENDENT,
+        searched_on_rings: F::SEARCHED_ON_RINGS,
         settings: |value| serde_json::from_value::<F>(value).map(BasisSpec::from),
         basis: |record| Ok(Box::new(record.restore::<F::Basis>()?)),
         ladders: F::ladders,
@@ -214,6 +221,7 @@ pub fn ladders(domain: &Bounds, irregular: bool, seed: u64) -> Vec<Ladder> {
     };
     let families = FAMILIES.all().into_iter();
     families
+        .filter(|family| family.searched_on_rings || !domain.has_period())
         .flat_map(|family| (family.ladders)(&request))
         .collect()
 }

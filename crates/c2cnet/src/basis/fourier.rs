@@ -89,7 +89,7 @@ impl FourierKind {
         }
     }
 
-    fn fill(self, t: f64, values: &mut [f64]) {
+    pub(super) fn fill(self, t: f64, values: &mut [f64]) {
         for (i, value) in (0u32..).zip(values) {
             let k = f64::from(self.frequency(i));
             *value = match self {
@@ -105,13 +105,23 @@ impl FourierKind {
 
 impl BasisFamily for FourierSpec {
     const NAME: &'static str = "fourier";
+    const SEARCHED_ON_RINGS: bool = true;
     type Basis = Fourier;
 
     fn build(&self, context: BuildContext<'_>) -> Result<Fourier> {
         Fourier::new(context.domain.clone(), self.clone())
     }
 
-    fn ladders(_: &LadderRequest<'_>) -> Vec<Ladder> {
+    /// On a ring only what closes; where some sides are periodic and others are not, the family `mixed` is asked.
+    fn ladders(request: &LadderRequest<'_>) -> Vec<Ladder> {
+        let domain = request.domain;
+        if domain.has_period() {
+            let closed = (0..domain.dim()).all(|k| domain.is_periodic(k));
+            return closed
+                .then(|| ladder(FourierKind::Periodic))
+                .into_iter()
+                .collect();
+        }
         let kinds = [
             FourierKind::Cosine,
             FourierKind::Sine,
@@ -218,7 +228,7 @@ impl Basis for Fourier {
         let kind = self.spec.kind;
         Ok(self
             .indices
-            .evaluate(&self.domain, points, |t, values| kind.fill(t, values)))
+            .evaluate(&self.domain, points, |_, t, values| kind.fill(t, values)))
     }
 
     fn describe(&self) -> String {

@@ -39,6 +39,8 @@ restore_settled!(Interpolant);
 struct Grid {
     /// Coordinates along each axis, ascending.
     axes: Vec<Vec<f64>>,
+    /// The period of each axis that has one.
+    periods: Vec<Option<f64>>,
     /// The row of each crossing, the last axis running fastest; [`MISSING`] where there is no point.
     rows: Vec<usize>,
     /// What stands in for crossings without a point, by linear and by cubic interpolation along one axis.
@@ -66,8 +68,12 @@ const PROBE_SAMPLES: usize = 32;
 /// The relative error between the points of a grid that interpolation of `values` there (one column per sample) is
 /// expected to have: that between every other point, which falls with the second or fourth power of the spacing.
 /// `None` off a grid.
-pub(crate) fn expected_error(points: &Points, values: MatRef<'_, f64>) -> Option<f64> {
-    let grid = Grid::new(points)?;
+pub(crate) fn expected_error(
+    domain: &Bounds,
+    points: &Points,
+    values: MatRef<'_, f64>,
+) -> Option<f64> {
+    let grid = Grid::new(domain, points)?;
     let [linear, cubic, norm] = grid.every_other_errors(values);
     let relative = |error: f64| (error / norm).sqrt();
     let linear = relative(linear) / 4.0;
@@ -89,7 +95,7 @@ impl Interpolant {
         values: MatRef<'_, f64>,
         triangles: Option<&[[usize; 3]]>,
     ) -> Result<Self> {
-        let grid = Grid::new(points);
+        let grid = Grid::new(&domain, points);
         let values_at = match triangles {
             Some(triangles) if grid.is_none() && points.dim() == 2 => {
                 let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
@@ -109,7 +115,7 @@ impl Interpolant {
     }
 
     fn settle(&mut self) -> Result<()> {
-        self.grid = Grid::new(self.values.points());
+        self.grid = Grid::new(self.values.domain(), self.values.points());
         Ok(())
     }
 
@@ -160,7 +166,7 @@ impl Interpolant {
 
 impl Grid {
     /// The grid of whose crossings `points` are all, but for single ones; `None` if they are not.
-    fn new(points: &Points) -> Option<Self> {
+    fn new(domain: &Bounds, points: &Points) -> Option<Self> {
         let (n, dim) = (points.len(), points.dim());
         let axes: Vec<Vec<f64>> = (0..dim)
             .map(|k| {
@@ -183,7 +189,9 @@ impl Grid {
             });
             rows[place] = i;
         }
+        let period = |k: usize| domain.is_periodic(k).then(|| domain.width(k));
         let mut grid = Grid {
+            periods: (0..dim).map(period).collect(),
             axes,
             rows,
             filled: HashMap::new(),
@@ -241,8 +249,11 @@ impl Grid {
     /// The weights at a point: a product over the axes.
     fn stencil(&self, point: &[f64], cubic: bool) -> Stencil {
         let mut stencil = vec![(0, 1.0)];
-        for (x, along) in point.iter().zip(&self.axes) {
-            let weights = line_weights(along, *x, cubic);
+        for ((x, along), period) in point.iter().zip(&self.axes).zip(&self.periods) {
+            let weights = match period {
+                Some(period) => ring_weights(along, *period, *x, cubic),
+                None => line_weights(along, *x, cubic),
+            };
             stencil = stencil
                 .iter()
                 .flat_map(|&(place, w)| {
@@ -331,6 +342,21 @@ fn line_weights(along: &[f64], x: f64, cubic: bool) -> Vec<(usize, f64)> {
     (first..).zip(lagrange(nodes, x)).collect()
 }
 
+/// The same on a line whose end is its beginning, so that every point has neighbours on both sides.
+fn ring_weights(along: &[f64], period: f64, x: f64, cubic: bool) -> Vec<(usize, f64)> {
+    let n = along.len() as isize;
+    let size = if cubic { 4 } else { 2 }.min(n);
+    let after = along.partition_point(|y| *y <= x) as isize;
+    let places = after - size / 2..after - size / 2 + size;
+    let (rows, nodes): (Vec<usize>, Vec<f64>) = places
+        .map(|j| {
+            let row = j.rem_euclid(n) as usize;
+            (row, along[row] + period * j.div_euclid(n) as f64)
+        })
+        .unzip();
+    rows.into_iter().zip(lagrange(&nodes, x)).collect()
+}
+
 /// The weights at `x` of the polynomial through values at `nodes`.
 fn lagrange(nodes: &[f64], x: f64) -> Vec<f64> {
     let weight = |i: usize| {
@@ -368,6 +394,21 @@ mod tests {
     }
 
     #[test]
+    fn a_ring_is_interpolated_across_its_end() {
+        let ring = Bounds::unit(1).with_periods(&[true]).unwrap();
+        let points = Points::new(1, (0..32).map(|i| f64::from(i) / 32.0).collect()).unwrap();
+        let f = |x: f64| (std::f64::consts::TAU * x + 0.3).sin();
+        let values = Mat::from_fn(32, 1, |i, _| f(points.point(i)[0]));
+        let interpolant = Interpolant::new(ring, &points, values.as_ref(), None).unwrap();
+        let asked = Points::new(1, vec![0.99, 0.975, 0.005, 0.5]).unwrap();
+        let found = interpolant.evaluate(values.as_ref(), &asked).unwrap();
+        for i in 0..4 {
+            let off = (found[(i, 0)] - f(asked.point(i)[0])).abs();
+            assert!(off < 1e-4, "{off} at {:?}", asked.point(i));
+        }
+    }
+
+    #[test]
     fn a_jump_is_not_overshot() {
         let f = |p: &[f64]| if p[0] < 0.43 { 0.0 } else { 1.0 };
         let points = Points::linspace(0.0, 1.0, 41);
@@ -396,9 +437,9 @@ mod tests {
         assert!(interpolant.grid.is_some());
         // The last of the shuffled points is an inner one, the first a corner.
         let holed = points.select(&(0..29).collect::<Vec<_>>());
-        assert!(Grid::new(&holed).is_some_and(|g| g.filled.len() == 1));
+        assert!(Grid::new(&Bounds::unit(2), &holed).is_some_and(|g| g.filled.len() == 1));
         let cut = points.select(&(1..30).collect::<Vec<_>>());
-        assert!(Grid::new(&cut).is_none());
+        assert!(Grid::new(&Bounds::unit(2), &cut).is_none());
     }
 
     #[test]

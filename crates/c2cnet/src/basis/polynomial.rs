@@ -66,7 +66,7 @@ pub enum PolynomialKind {
 
 impl PolynomialKind {
     /// $T_{k+1} = 2 s T_k - T_{k-1}$ or $(k+1) P_{k+1} = (2k+1) s P_k - k P_{k-1}$.
-    fn fill(self, t: f64, values: &mut [f64]) {
+    pub(super) fn fill(self, t: f64, values: &mut [f64]) {
         let s = 2.0 * t - 1.0;
         let (mut before, mut current) = (0.0, 1.0);
         for (k, value) in values.iter_mut().enumerate() {
@@ -216,7 +216,7 @@ impl Basis for Polynomial {
         let kind = self.spec.kind;
         Ok(self
             .indices
-            .evaluate(&self.domain, points, |t, values| kind.fill(t, values)))
+            .evaluate(&self.domain, points, |_, t, values| kind.fill(t, values)))
     }
 
     fn describe(&self) -> String {

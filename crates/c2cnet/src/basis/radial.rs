@@ -47,6 +47,7 @@ pub struct RadialSpec {
     pub functions: usize,
     /// Where the centres lie.
     #[serde(default)]
+    #[serde(alias = "centers")]
     pub centres: Centres,
     /// How wide the functions are; by default in proportion to the centres' spacing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -127,15 +127,15 @@ impl IndexSet {
         self.list().indices.chunks_exact(self.dim)
     }
 
-    /// The design matrix at points of `domain`; `axis(t, values)` fills `values` with
-    /// $g_0(t), g_1(t), \dots$
+    /// The design matrix at points of `domain`; `axis(k, t, values)` fills `values` with
+    /// $g_0(t), g_1(t), \dots$ of axis `k`.
     ///
     /// An axis without extent has $t = 0$; points beyond the walls by rounding count as on them.
     pub(super) fn evaluate(
         &self,
         domain: &Bounds,
         points: &Points,
-        axis: impl Fn(f64, &mut [f64]) + Sync,
+        axis: impl Fn(usize, f64, &mut [f64]) + Sync,
     ) -> Design {
         let counts = &self.list().counts;
         let rows = TABLE / counts.iter().sum::<usize>();
@@ -151,6 +151,7 @@ impl IndexSet {
                     let mut values = vec![0.0; counts[k]];
                     for r in 0..rows {
                         axis(
+                            k,
                             unit_coordinate(domain, k, points.point(start + r)[k]),
                             &mut values,
                         );

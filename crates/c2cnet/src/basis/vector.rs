@@ -52,7 +52,8 @@ impl VectorBasis {
         self.len() == 0
     }
 
-    /// The design matrix: all points of the first component, then all of the next.
+    /// The design matrix: all points of the first component, then all of the next. Along periodic sides of the
+    /// domain points may lie anywhere.
     ///
     /// # Errors
     /// As [`Basis::evaluate`].
@@ -60,7 +61,7 @@ impl VectorBasis {
         let parts = self
             .components
             .iter()
-            .map(|b| b.evaluate(points))
+            .map(|b| b.evaluate(&b.domain().wrapped(points)))
             .collect::<Result<Vec<_>>>()?;
         Ok(Design::stack(parts))
     }

@@ -1,8 +1,9 @@
 //! The spaces and encoders of inputs: functions that represent them well, judged by the whole operator.
 
+use super::domain;
 use super::judge::Judge;
 use super::output_space::OutputDraft;
-use super::ranking::{Ranked, StopRule, domain_of, name_of, smallest_good_enough, why_this_basis};
+use super::ranking::{Ranked, StopRule, name_of, smallest_good_enough, why_this_basis};
 use super::search::{Search, TIE, basis_choice, in_words_of, named_bases};
 use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
@@ -48,16 +49,21 @@ impl Search<'_> {
                 name: name.clone(),
                 components: settings.components,
                 transform: settings.transform.given().unwrap_or_default(),
-                domain: domain_of(settings.domain.as_ref(), whole)?,
+                domain: domain::settle(
+                    settings.domain.as_ref(),
+                    settings.periodic.as_deref(),
+                    whole,
+                )?,
                 bases: named_bases(whole, settings.named_bases()),
                 encoder: settings.encoder.unwrap_or_default(),
                 kinds: settings.kinds.clone(),
+                sizes: Vec::new(),
             };
             if space == Space::Learned && !whole.is_vector() {
                 plan = in_space(space, &plan);
             } else if plan.bases.is_empty() {
                 let field = &self.some.inputs[i].1;
-                match self.rank_input(field, whole, settings.domain.as_ref()) {
+                match self.rank_input(field, whole, &plan.domain) {
                     Ok(ranked) => {
                         let first = smallest_good_enough(&ranked, NEGLIGIBLE_INPUT);
                         plan.bases = vec![ranked[first].spec.clone()];
@@ -106,12 +112,7 @@ impl Search<'_> {
         Ok((drafts, error))
     }
 
-    fn rank_input(
-        &self,
-        field: &Field,
-        whole: &Field,
-        domain: Option<&Bounds>,
-    ) -> Result<Vec<Ranked>> {
+    fn rank_input(&self, field: &Field, whole: &Field, domain: &Bounds) -> Result<Vec<Ranked>> {
         self.context.begin(Step::SearchInputBasis);
         // More coefficients than half the samples could not be told apart by any map.
         let most = (self.context.train.samples() / 2).max(8);
@@ -119,8 +120,7 @@ impl Search<'_> {
             functions: self.config.search.max_functions.min(most),
             error: NEGLIGIBLE_INPUT,
         };
-        self.ranking(field, whole, stop)?
-            .climb(&domain_of(domain, field)?)
+        self.ranking(field, whole, stop)?.climb(domain)
     }
 
     /// Settles space and encoder of input `i` by the whole operator, whose error is returned.
@@ -374,6 +374,7 @@ fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
         .max(8);
     // Smooth functions, each of which few readings see; in many dimensions they would be too far apart.
     let basis = match field.dim() {
+        _ if plan.domain.has_period() => plan.bases[0].clone(),
         1..=3 => BasisSpec::from(RadialSpec {
             centres: Centres::Grid,
             ..RadialSpec::new(Kernel::Gaussian, functions)

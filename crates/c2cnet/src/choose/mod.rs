@@ -6,6 +6,7 @@
 //! [`crate::fit`], and what they computed for the plan that wins is handed on.
 
 mod bases;
+mod domain;
 mod folds;
 mod grid_gap;
 mod input_space;
@@ -15,9 +16,11 @@ mod network;
 mod output_space;
 mod ranking;
 mod search;
+mod sizes;
 mod transforms;
 
 pub(crate) use output_space::{OutputRanking, rank_output};
+pub(crate) use sizes::Sizes;
 
 use crate::data::{Dataset, Fields};
 use crate::encode::Kind;
@@ -42,7 +45,8 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
         inputs: drafts,
         choices,
     } = bases::settle(context, config)?;
-    prepared.choices = choices;
+    prepared.choices = domain::all_told(config, &outputs, &drafts);
+    prepared.choices.extend(choices);
     prepared.seconds.search = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();

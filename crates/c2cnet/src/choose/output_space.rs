@@ -1,11 +1,12 @@
 //! The spaces of outputs: prescribed functions ranked by their floor, and learned directions where those lose too much.
 
+use super::domain;
 use super::ranking::{
-    Ranked, Ranking, StopRule, domain_of, finalists, name_of, smallest_good_enough, why_this_basis,
+    Ranked, Ranking, StopRule, finalists, name_of, smallest_good_enough, why_this_basis,
 };
 use super::search::{Search, TIE, basis_choice, named_bases, search_samples};
 use crate::basis::{HybridSpec, interpolation_error};
-use crate::data::Observations;
+use crate::data::{Bounds, Observations};
 use crate::fit::Context;
 use crate::observe::Step;
 use crate::plan::OutputPlan;
@@ -78,10 +79,11 @@ impl Search<'_> {
             let mut plan = OutputPlan {
                 name: name.clone(),
                 components: settings.components,
-                domain: domain_of(settings.domain.as_ref(), whole)?,
+                domain: self.output_domain(index)?,
                 cuts: settings.cut.into_iter().collect(),
                 bases: named_bases(whole, settings.named_bases()),
                 kinds: settings.kinds.clone(),
+                sizes: Vec::new(),
             };
             let mut ranking = None;
             if plan.bases.is_empty() && settings.space != Some(Space::Learned) {
@@ -100,13 +102,19 @@ impl Search<'_> {
     }
 
     fn rank_output(&self, i: usize) -> Result<OutputRanking> {
-        let name = &self.some.outputs[i].0;
-        let ranking = self.output_ranking(i)?;
-        let field = &self.some.outputs[i].1;
-        let domain = domain_of(self.config.output_named(name).domain.as_ref(), field)?;
-        let ranked = ranking.climb(&domain)?;
+        let ranked = self.output_ranking(i)?.climb(&self.output_domain(i)?)?;
         let chosen = smallest_good_enough(&ranked, NEGLIGIBLE_FLOOR);
         Ok(OutputRanking { ranked, chosen })
+    }
+
+    fn output_domain(&self, i: usize) -> Result<Bounds> {
+        let (name, field) = &self.context.train.outputs[i];
+        let settings = self.config.output_named(name);
+        domain::settle(
+            settings.domain.as_ref(),
+            settings.periodic.as_deref(),
+            field,
+        )
     }
 
     fn output_ranking(&self, i: usize) -> Result<Ranking<'_>> {
@@ -151,7 +159,7 @@ impl Search<'_> {
             FLOOR_SHARE
         };
         let may_lose = ROUNDING.max(may_lose * error);
-        let interpolated = self.interpolation_error(draft.index);
+        let interpolated = self.interpolation_error(draft.index, &draft.plan.domain);
         let loses_between = values <= HUGE
             && pick.between > may_lose
             && interpolated.is_some_and(|i| i < CLEARLY * pick.between);
@@ -185,7 +193,7 @@ impl Search<'_> {
     }
 
     /// What interpolation between the points of output `i` is expected to lose, on a grid.
-    fn interpolation_error(&self, i: usize) -> Option<f64> {
+    fn interpolation_error(&self, i: usize, domain: &Bounds) -> Option<f64> {
         let Observations::Shared { points, values } =
             self.context.train.outputs[i].1.observations()
         else {
@@ -193,7 +201,7 @@ impl Search<'_> {
         };
         let errors = values
             .iter()
-            .map(|v| interpolation_error(points, v.as_ref()));
+            .map(|v| interpolation_error(domain, points, v.as_ref()));
         errors
             .collect::<Option<Vec<f64>>>()?
             .into_iter()
@@ -215,11 +223,9 @@ impl Search<'_> {
         );
         parts.push(None);
         let ranking = self.output_ranking(draft.index)?;
-        let field = &self.some.outputs[draft.index].1;
-        let settings = self.config.output_named(&draft.plan.name);
-        let domain = domain_of(settings.domain.as_ref(), field)?;
+        let domain = &draft.plan.domain;
         let mut best: Option<(HybridSpec, f64)> = None;
-        let interpolated = self.interpolation_error(draft.index);
+        let interpolated = self.interpolation_error(draft.index, domain);
         for part in parts {
             let spec = HybridSpec {
                 prescribed: part.map(|p| ranked[p].spec.clone()),
@@ -227,7 +233,7 @@ impl Search<'_> {
                 learned: Some(self.config.search.max_functions),
                 tolerance,
             };
-            let tried = ranking.try_spec(spec.clone().into(), &domain)?;
+            let tried = ranking.try_spec(spec.clone().into(), domain)?;
             let Some(tried) = tried.filter(|t| t.trusted) else {
                 continue;
             };

@@ -329,7 +329,7 @@ fn trusted(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
 const SCATTERED_MARGIN: f64 = 0.02;
 
 /// The domain of a field: as given, or the box of its points.
-pub(crate) fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
+pub(super) fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
     match given {
         Some(domain) => {
             check_domain(domain, field)?;

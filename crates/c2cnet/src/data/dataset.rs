@@ -3,6 +3,8 @@
 use super::{Field, Fields, Points};
 use crate::storage::Fingerprint;
 use crate::{Error, Result};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
 
 /// Samples of an operator: input fields and, except for prediction, output fields.
 #[derive(Debug, Clone)]
@@ -114,6 +116,33 @@ impl Dataset {
         }
     }
 
+    /// Sets about `fraction` of the samples apart for testing, chosen by `seed`.
+    ///
+    /// # Errors
+    /// If the data has a split already, or too few samples would be left on a side.
+    pub fn hold_out(&mut self, fraction: f64, seed: u64) -> Result<()> {
+        if self.n_train.is_some() || self.split.is_some() {
+            return Err(Error::Data(
+                "the data says already which samples are for testing (`n_train` or `split`); leave the fraction out"
+                    .into(),
+            ));
+        }
+        let samples = self.samples();
+        let test = (fraction * samples as f64).round() as usize;
+        if !(fraction > 0.0 && fraction < 1.0) || test == 0 || test >= samples {
+            return Err(Error::Config(format!(
+                "a test fraction of {fraction} leaves {test} of {samples} samples for testing; give a number between 0 \
+                 and 1 that leaves some on both sides"
+            )));
+        }
+        let mut order: Vec<usize> = (0..samples).collect();
+        order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(seed ^ 0x7e57));
+        let mut split = vec!["train".to_string(); samples];
+        order[..test].iter().for_each(|&k| split[k] = "test".into());
+        self.split = Some(split);
+        Ok(())
+    }
+
     /// The samples of the set called `name`.
     pub fn indices_of(&self, name: &str) -> Vec<usize> {
         let split = self.split.as_deref().unwrap_or_default();
@@ -138,6 +167,23 @@ impl Dataset {
             }
         }
         fingerprint.finish()
+    }
+
+    /// Every component divided by its size, for each input and output in order; without sizes a field stays as it is.
+    pub(crate) fn divided(self, inputs: &[Vec<f64>], outputs: &[Vec<f64>]) -> Dataset {
+        let divide = |fields: Fields, sizes: &[Vec<f64>]| -> Fields {
+            let all = fields.into_iter().zip(sizes);
+            all.map(|((name, field), sizes)| match sizes.is_empty() {
+                true => (name, field),
+                false => (name, field.divided(sizes)),
+            })
+            .collect()
+        };
+        Dataset {
+            inputs: divide(self.inputs, inputs),
+            outputs: divide(self.outputs, outputs),
+            ..self
+        }
     }
 
     /// The samples at `indices`, as a data set without a split.

@@ -11,6 +11,7 @@ pub struct Field {
     components: usize,
     samples: usize,
     vector: bool,
+    complex: bool,
     observations: Observations,
 }
 
@@ -69,6 +70,7 @@ impl Field {
             components: values.len(),
             samples,
             vector: false,
+            complex: false,
             observations: Observations::Shared { points, values },
         })
     }
@@ -100,6 +102,7 @@ impl Field {
             components: k,
             samples,
             vector: true,
+            complex: false,
             observations: Observations::Shared {
                 points: Points::origin(),
                 values: rows,
@@ -140,6 +143,7 @@ impl Field {
             components,
             samples: samples.len(),
             vector: false,
+            complex: false,
             observations: Observations::PerSample(samples),
         })
     }
@@ -157,6 +161,22 @@ impl Field {
     /// Whether these are vectors without points, as [`Field::vector`] makes them.
     pub fn is_vector(&self) -> bool {
         self.vector
+    }
+
+    /// The same field, whose components are real and imaginary parts in turn.
+    ///
+    /// # Panics
+    /// If their number is odd.
+    #[must_use]
+    pub fn as_complex(mut self) -> Self {
+        assert!(self.components.is_multiple_of(2));
+        self.complex = true;
+        self
+    }
+
+    /// Whether components are real and imaginary parts in turn, as [`Field::as_complex`] says.
+    pub fn is_complex(&self) -> bool {
+        self.complex
     }
 
     /// The vectors, $k$ x $N$, one column per sample; `None` for a function.
@@ -322,6 +342,47 @@ impl Field {
         Ok(field)
     }
 
+    /// Every value divided by the size of its component; without sizes, the field itself.
+    ///
+    /// # Panics
+    /// If there are sizes, but not one for each component.
+    pub fn divided(&self, sizes: &[f64]) -> Field {
+        let mut field = self.clone();
+        if sizes.is_empty() {
+            return field;
+        }
+        assert_eq!(sizes.len(), self.components);
+        match &mut field.observations {
+            Observations::Shared { values, .. } => {
+                for (component, size) in values.iter_mut().zip(sizes) {
+                    for k in 0..component.ncols() {
+                        component.col_mut(k).iter_mut().for_each(|v| *v /= size);
+                    }
+                }
+            }
+            Observations::PerSample(samples) => {
+                for sample in samples {
+                    let components = sample.values.chunks_exact_mut(sample.points.len());
+                    for (component, size) in components.zip(sizes) {
+                        component.iter_mut().for_each(|v| *v /= size);
+                    }
+                }
+            }
+        }
+        field
+    }
+
+    /// The values of component `c` of sample `k`.
+    pub fn component_of(&self, k: usize, c: usize) -> std::borrow::Cow<'_, [f64]> {
+        match &self.observations {
+            Observations::Shared { values, .. } => values[c].col_as_slice(k).into(),
+            Observations::PerSample(samples) => {
+                let n = samples[k].points.len();
+                samples[k].values[c * n..(c + 1) * n].into()
+            }
+        }
+    }
+
     /// The smallest box that holds the points of every sample.
     pub fn bounding_box(&self) -> Bounds {
         let of = |points: &Points| points.bounding_box().expect("fields have points");
@@ -355,6 +416,7 @@ impl Field {
             components: self.components,
             samples: indices.len(),
             vector: self.vector,
+            complex: self.complex,
             observations,
         }
     }

@@ -4,14 +4,18 @@ mod dataset;
 mod field;
 mod fields;
 mod magnitude;
+mod missing;
 pub mod npz;
+mod periodic;
 mod points;
 mod points_file;
+mod suspicions;
 mod symmetry;
 
 pub use dataset::Dataset;
 pub use field::{Field, Observations, Scattered};
 pub use fields::Fields;
+pub use missing::Missing;
 pub use points::{Bounds, Points};
 pub use points_file::{read_output_points, read_points};
 pub use symmetry::Symmetries;

@@ -3,13 +3,25 @@
 use crate::storage::tensor::{Array, Field as _, Numbers};
 use crate::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// `n` points in $\mathbb R^d$, stored one after another. Clones share them: many fields may live on the same points.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Points that were given as a grid remember its shape, so that what is predicted there can be given back in it;
+/// in all else they are the same as if they had been listed one by one, and equal to those.
+#[derive(Debug, Clone)]
 pub struct Points {
     dim: usize,
     coords: Arc<Vec<f64>>,
+    /// Points along each axis of the grid as which they were given, the last varying fastest.
+    shape: Option<Arc<[usize]>>,
+}
+
+impl PartialEq for Points {
+    fn eq(&self, other: &Self) -> bool {
+        self.dim == other.dim && self.coords == other.coords
+    }
 }
 
 impl Points {
@@ -35,7 +47,59 @@ impl Points {
         Ok(Points {
             dim,
             coords: coords.into(),
+            shape: None,
         })
+    }
+
+    /// All crossings of lines at the given coordinates `along` each axis; the last axis varies fastest.
+    ///
+    /// # Errors
+    /// If there is no axis, an axis has no coordinate, or one is not finite.
+    pub fn tensor(along: &[Vec<f64>]) -> Result<Self> {
+        let counts: Vec<usize> = along.iter().map(Vec::len).collect();
+        let total = counts.iter().try_fold(1usize, |a, &b| a.checked_mul(b));
+        let total = total
+            .filter(|&n| n > 0 && !along.is_empty())
+            .ok_or_else(|| {
+                Error::shape(
+                    "axes of a grid",
+                    "at least one point along each",
+                    format!("{counts:?}"),
+                )
+            })?;
+        let mut coords = Vec::with_capacity(total * along.len());
+        for index in 0..total {
+            let mut stride = total;
+            for axis in along {
+                stride /= axis.len();
+                coords.push(axis[index / stride % axis.len()]);
+            }
+        }
+        Points::new(along.len(), coords)?.with_shape(counts)
+    }
+
+    /// The same points as a grid of this shape, the last axis varying fastest.
+    ///
+    /// # Errors
+    /// If the shape is that of another number of points.
+    pub fn with_shape(mut self, shape: Vec<usize>) -> Result<Self> {
+        if shape.iter().product::<usize>() != self.len() {
+            return Err(Error::shape(
+                "the shape of a grid",
+                format!("one of {} points", self.len()),
+                format!("{shape:?}"),
+            ));
+        }
+        self.shape = (shape.len() > 1).then(|| shape.into());
+        Ok(self)
+    }
+
+    /// Points along each axis of the grid as which they were given; their number alone if they were listed.
+    pub fn shape(&self) -> Vec<usize> {
+        match &self.shape {
+            Some(shape) => shape.to_vec(),
+            None => vec![self.len()],
+        }
     }
 
     /// `n` equally spaced points of `[a, b]`, both ends included.
@@ -48,6 +112,7 @@ impl Points {
         Points {
             dim: 1,
             coords: coords.into(),
+            shape: None,
         }
     }
 
@@ -56,6 +121,7 @@ impl Points {
         Points {
             dim: 1,
             coords: vec![0.0].into(),
+            shape: None,
         }
     }
 
@@ -82,6 +148,7 @@ impl Points {
         Points {
             dim: counts.len(),
             coords: coords.into(),
+            shape: None,
         }
     }
 
@@ -125,6 +192,7 @@ impl Points {
                     .flat_map(|&i| self.point(i).iter().copied())
                     .collect(),
             ),
+            shape: None,
         }
     }
 
@@ -140,14 +208,25 @@ impl Points {
                 side[1] = side[1].max(x);
             }
         }
-        Some(Bounds(sides))
+        Some(Bounds::walled(sides))
     }
 }
 
-/// A closed box $\prod_k [l_k, u_k]$.
+/// A closed box $\prod_k [l_k, u_k]$. Opposite walls of periodic sides are the same place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<[f64; 2]>", into = "Vec<[f64; 2]>")]
-pub struct Bounds(Vec<[f64; 2]>);
+#[serde(try_from = "Vec<Side>", into = "Vec<Side>")]
+pub struct Bounds {
+    sides: Vec<[f64; 2]>,
+    periodic: Vec<bool>,
+}
+
+/// A side as it stands in settings and files: `[0, 1]`, or `{ periodic = [0, 1] }`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Side {
+    Walls([f64; 2]),
+    Periodic { periodic: [f64; 2] },
+}
 
 impl Bounds {
     /// A box from its sides `[lower, upper]`.
@@ -165,37 +244,97 @@ impl Bounds {
                 )));
             }
         }
-        Ok(Bounds(sides))
+        Ok(Bounds::walled(sides))
+    }
+
+    fn walled(sides: Vec<[f64; 2]>) -> Self {
+        Bounds {
+            periodic: vec![false; sides.len()],
+            sides,
+        }
+    }
+
+    /// The same box, periodic along the axes that are marked.
+    ///
+    /// # Errors
+    /// If there is not one mark for each axis, or a periodic side has no length.
+    pub fn with_periods(mut self, periodic: &[bool]) -> Result<Self> {
+        if periodic.len() != self.dim() {
+            return Err(Error::Config(format!(
+                "periodic = {periodic:?} has {} entries, the points have {} dimensions; give true or false for each",
+                periodic.len(),
+                self.dim()
+            )));
+        }
+        if let Some(k) = (0..self.dim()).find(|&k| periodic[k] && self.width(k) <= 0.0) {
+            return Err(Error::Config(format!(
+                "side {k} of the domain is periodic and has no length; give the domain from the beginning of a \
+                 period to its end"
+            )));
+        }
+        self.periodic = periodic.to_vec();
+        Ok(self)
+    }
+
+    /// Whether the box is periodic along axis `k`.
+    pub fn is_periodic(&self, k: usize) -> bool {
+        self.periodic[k]
+    }
+
+    /// Whether it is periodic along any axis.
+    pub fn has_period(&self) -> bool {
+        self.periodic.contains(&true)
+    }
+
+    /// The same points inside the box, where it is periodic.
+    pub fn wrapped<'a>(&self, points: &'a Points) -> Cow<'a, Points> {
+        let beyond =
+            |k: usize, x: f64| self.periodic[k] && !(self.lower(k)..self.upper(k)).contains(&x);
+        let strays = |p: &[f64]| p.iter().enumerate().any(|(k, &x)| beyond(k, x));
+        if points.dim() != self.dim() || !self.has_period() || !points.iter().any(strays) {
+            return Cow::Borrowed(points);
+        }
+        let inside = |(i, &x): (usize, &f64)| {
+            let k = i % self.dim();
+            match beyond(k, x) {
+                true => self.lower(k) + (x - self.lower(k)).rem_euclid(self.width(k)),
+                false => x,
+            }
+        };
+        Cow::Owned(Points {
+            coords: Arc::new(points.coords().iter().enumerate().map(inside).collect()),
+            ..points.clone()
+        })
     }
 
     /// The unit box $[0, 1]^d$.
     pub fn unit(dim: usize) -> Self {
-        Bounds(vec![[0.0, 1.0]; dim])
+        Bounds::walled(vec![[0.0, 1.0]; dim])
     }
 
     /// The dimension $d$.
     pub fn dim(&self) -> usize {
-        self.0.len()
+        self.sides.len()
     }
 
     /// The sides `[lower, upper]`.
     pub fn sides(&self) -> &[[f64; 2]] {
-        &self.0
+        &self.sides
     }
 
     /// The lower bound along axis `k`.
     pub fn lower(&self, k: usize) -> f64 {
-        self.0[k][0]
+        self.sides[k][0]
     }
 
     /// The upper bound along axis `k`.
     pub fn upper(&self, k: usize) -> f64 {
-        self.0[k][1]
+        self.sides[k][1]
     }
 
     /// The length of side `k`.
     pub fn width(&self, k: usize) -> f64 {
-        self.0[k][1] - self.0[k][0]
+        self.sides[k][1] - self.sides[k][0]
     }
 
     /// The box with each side extended by `fraction` of its length at both ends.
@@ -204,23 +343,26 @@ impl Bounds {
             let margin = fraction * (upper - lower);
             [lower - margin, upper + margin]
         };
-        Bounds(self.0.iter().map(widen).collect())
+        Bounds {
+            sides: self.sides.iter().map(widen).collect(),
+            periodic: self.periodic.clone(),
+        }
     }
 
     /// The smallest box that holds both.
     pub fn union(&self, other: &Bounds) -> Bounds {
-        Bounds(
-            self.0
-                .iter()
-                .zip(&other.0)
+        let both = self.sides.iter().zip(&other.sides);
+        Bounds {
+            sides: both
                 .map(|(a, b)| [a[0].min(b[0]), a[1].max(b[1])])
                 .collect(),
-        )
+            periodic: self.periodic.clone(),
+        }
     }
 
     /// Whether `point` lies inside, with a tolerance for rounding (1e-9 of each side).
     pub fn contains(&self, point: &[f64]) -> bool {
-        self.0.iter().zip(point).all(|([lower, upper], &x)| {
+        self.sides.iter().zip(point).all(|([lower, upper], &x)| {
             let tolerance = 1e-9 * (upper - lower).max(lower.abs()).max(upper.abs());
             x >= lower - tolerance && x <= upper + tolerance
         })
@@ -252,40 +394,60 @@ impl Bounds {
 
 impl std::fmt::Display for Bounds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (k, [lower, upper]) in self.0.iter().enumerate() {
+        for (k, [lower, upper]) in self.sides.iter().enumerate() {
             if k > 0 {
                 write!(f, " x ")?;
             }
             write!(f, "[{lower}, {upper}]")?;
+            if self.periodic[k] {
+                write!(f, " (periodic)")?;
+            }
         }
         Ok(())
     }
 }
 
-impl TryFrom<Vec<[f64; 2]>> for Bounds {
+impl TryFrom<Vec<Side>> for Bounds {
     type Error = Error;
-    fn try_from(sides: Vec<[f64; 2]>) -> Result<Self> {
-        Bounds::new(sides)
+    fn try_from(sides: Vec<Side>) -> Result<Self> {
+        let of = |side: &Side| match *side {
+            Side::Walls(side) => (side, false),
+            Side::Periodic { periodic } => (periodic, true),
+        };
+        let (sides, periodic): (Vec<_>, Vec<_>) = sides.iter().map(of).unzip();
+        Bounds::new(sides)?.with_periods(&periodic)
     }
 }
 
-impl From<Bounds> for Vec<[f64; 2]> {
+impl From<Bounds> for Vec<Side> {
     fn from(bounds: Bounds) -> Self {
-        bounds.0
+        let side = |(&side, &periodic): (&[f64; 2], &bool)| match periodic {
+            true => Side::Periodic { periodic: side },
+            false => Side::Walls(side),
+        };
+        bounds
+            .sides
+            .iter()
+            .zip(&bounds.periodic)
+            .map(side)
+            .collect()
     }
 }
+
 impl Numbers for Points {
-    const WHAT: &'static str = "points of shape (n, d), d >= 1,";
+    const WHAT: &'static str = "points of shape (n, d) or of a grid (n1, n2, ..., d), d >= 1,";
 
     fn to_array(&self) -> Array {
-        Array::new(vec![self.len(), self.dim()], self.coords().to_vec())
+        let shape = [self.shape(), vec![self.dim()]].concat();
+        Array::new(shape, self.coords().to_vec())
     }
 
     fn from_array(array: Array) -> Option<Self> {
-        let &[_, dim] = array.shape.as_slice() else {
-            return None;
-        };
-        Points::new(dim, array.values).ok()
+        let (&dim, grid) = array.shape.split_last()?;
+        let points = Points::new(dim, array.values).ok()?;
+        (!grid.is_empty())
+            .then(|| points.with_shape(grid.to_vec()).ok())
+            .flatten()
     }
 }
 
@@ -298,5 +460,40 @@ impl Serialize for Points {
 impl<'de> Deserialize<'de> for Points {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         Points::restore(deserializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_listed_with_the_last_axis_fastest_and_remember_their_shape() {
+        let grid = Points::tensor(&[vec![0.0, 1.0], vec![5.0, 6.0, 7.0]]).unwrap();
+        assert_eq!(grid.shape(), [2, 3]);
+        assert_eq!(grid.point(1), [0.0, 6.0]);
+        assert_eq!(grid.point(3), [1.0, 5.0]);
+        let listed = Points::new(2, grid.coords().to_vec()).unwrap();
+        assert!(listed == grid && listed.shape() == [6]);
+        assert_eq!(Points::from_array(grid.to_array()).unwrap().shape(), [2, 3]);
+        assert!(Points::tensor(&[vec![0.0], vec![]]).is_err());
+        assert!(listed.with_shape(vec![4, 2]).is_err());
+    }
+
+    #[test]
+    fn periodic_sides_take_points_back_inside() {
+        let sides = Bounds::new(vec![[1.0, 3.0], [0.0, 1.0]]).unwrap();
+        let domain = sides.with_periods(&[true, false]).unwrap();
+        let points = Points::new(2, vec![3.0, 0.5, 0.5, 0.5, 2.5, 1.0]).unwrap();
+        let wrapped = domain.wrapped(&points);
+        assert_eq!(wrapped.coords(), [1.0, 0.5, 2.5, 0.5, 2.5, 1.0]);
+        assert!(matches!(domain.wrapped(&wrapped), Cow::Borrowed(_)));
+        let text = serde_json::to_string(&domain).unwrap();
+        assert_eq!(text, r#"[{"periodic":[1.0,3.0]},[0.0,1.0]]"#);
+        assert_eq!(serde_json::from_str::<Bounds>(&text).unwrap(), domain);
+        let error = domain.with_periods(&[true]).unwrap_err().to_string();
+        assert!(error.contains("the points have 2 dimensions"), "{error}");
+        let flat = Bounds::new(vec![[1.0, 1.0]]).unwrap().with_periods(&[true]);
+        assert!(flat.unwrap_err().to_string().contains("has no length"));
     }
 }

@@ -1,14 +1,14 @@
 //! Points from a file: where to predict.
 
 use super::Points;
-use super::npz::{Array, Header, NpzFile};
+use super::npz::{Array, Header, NpzFile, axis_keys, crossings, one_set};
 use crate::storage::{open_plain, read_plain};
 use crate::{Error, Result};
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
-/// Reads points from a `.npy` array of shape $(n, d)$ or $(n,)$, from `y` (or else `x`) of an
-/// `.npz` file, or from text with one point per line.
+/// Reads points from a `.npy` array of shape $(n, d)$ or $(n,)$, or of a grid, $(n_1, \dots, n_d, d)$; from `y` (or
+/// else `x`), or the axes of a grid `y0`, `y1`, ..., of an `.npz` file; or from text with one point per line.
 ///
 /// The format is recognised by the first bytes, not by the name. In text, numbers are separated by
 /// commas or by blanks; empty lines and what follows `#` are skipped, and so is a first line
@@ -24,6 +24,12 @@ pub fn read_points(path: &Path) -> Result<Points> {
     (&file).take(6).read_to_end(&mut start).map_err(io)?;
     if start.starts_with(b"PK") {
         let mut npz = NpzFile::open(path)?;
+        for stem in ["y", "x"] {
+            let axes = axis_keys(&npz, stem, "")?;
+            if !axes.is_empty() && !npz.has(stem) {
+                return crossings(&mut npz, &axes);
+            }
+        }
         let Some(key) = ["y", "x"].into_iter().find(|key| npz.has(key)) else {
             let keys = npz.keys.join(", ");
             return Err(Error::format(
@@ -31,10 +37,7 @@ pub fn read_points(path: &Path) -> Result<Points> {
                 format!("has points neither as `y` nor as `x`; its keys are {keys}"),
             ));
         };
-        let (shape, coords) = npz.floats(key)?;
-        let dim = dimension(&shape)
-            .ok_or_else(|| npz.bad_shape(key, "(n, d) or (n,), one set of points", &shape))?;
-        return Points::new(dim, coords).map_err(|e| npz.locate(key, e));
+        return read_set(&mut npz, key);
     }
     if start.starts_with(b"\x93NUMPY") {
         file.rewind().map_err(io)?;
@@ -45,16 +48,15 @@ pub fn read_points(path: &Path) -> Result<Points> {
         let array = Array::read(&mut file, header).map_err(bad)?;
         let shape = array.shape.clone();
         let coords = array.into_floats().map_err(bad)?;
-        let dim = dimension(&shape)
-            .filter(|_| !coords.is_empty())
-            .ok_or_else(|| {
-                Error::shape(
-                    path.display().to_string(),
-                    "(n, d) or (n,), not empty",
-                    format!("{shape:?}"),
-                )
-            })?;
-        return Points::new(dim, coords).map_err(|e| Error::format(path, e.to_string()));
+        let empty = coords.is_empty();
+        let points = one_set(&shape, coords).filter(|_| !empty).ok_or_else(|| {
+            Error::shape(
+                path.display().to_string(),
+                "(n, d), (n,) or a grid (n1, ..., nd, d), not empty",
+                format!("{shape:?}"),
+            )
+        })?;
+        return points.map_err(|e| Error::format(path, e.to_string()));
     }
     let text = read_plain(path)?;
     let text = String::from_utf8(text).map_err(|_| {
@@ -77,27 +79,32 @@ pub fn read_output_points(path: &Path) -> Result<Vec<(String, Points)>> {
         .iter()
         .filter_map(|key| {
             let rest = key.strip_prefix('y')?;
+            let rest = rest.strip_prefix('0').unwrap_or(rest);
             let name = rest.strip_prefix('.').or(rest.is_empty().then_some(""))?;
             Some((key.clone(), name.to_string()))
         })
         .collect();
     keys.into_iter()
         .map(|(key, name)| {
-            let (shape, coords) = npz.floats(&key)?;
-            let dim = dimension(&shape)
-                .ok_or_else(|| npz.bad_shape(&key, "(n, d) or (n,), one set of points", &shape))?;
-            let points = Points::new(dim, coords).map_err(|e| npz.locate(&key, e))?;
+            let points = match key.starts_with("y0") {
+                true => {
+                    let axes = axis_keys(&npz, "y", &name)?;
+                    crossings(&mut npz, &axes)?
+                }
+                false => read_set(&mut npz, &key)?,
+            };
             Ok((name, points))
         })
         .collect()
 }
 
-fn dimension(shape: &[usize]) -> Option<usize> {
-    match *shape {
-        [_] => Some(1),
-        [_, d] => Some(d),
-        _ => None,
-    }
+fn read_set(npz: &mut NpzFile, key: &str) -> Result<Points> {
+    let (shape, coords) = npz.floats(key)?;
+    let points = one_set(&shape, coords).ok_or_else(|| {
+        let expected = "(n, d), (n,) or a grid (n1, ..., nd, d), one set of points";
+        npz.bad_shape(key, expected, &shape)
+    })?;
+    points.map_err(|e| npz.locate(key, e))
 }
 
 fn parse_points(text: &str) -> std::result::Result<Points, String> {

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 /// the floor at these points, below which no prediction of the space can go.
 #[derive(Debug)]
 pub struct Evaluation {
-    /// For each group of samples with common points: the samples, $R$ and $Q^\top u$.
+    /// For each group of samples with common points: the samples, and what each part of the basis makes of them.
     groups: Vec<Group>,
     /// $\|u - QQ^\top u\|^2$ of each sample.
     pub floor_squared: Vec<f64>,
@@ -24,6 +24,8 @@ pub struct Evaluation {
     pub withheld_floor_squared: Option<Vec<f64>>,
     /// $\|u\|^2$ of each sample; of a vector without points, which may pass through zero, its mean over all.
     pub norm_squared: Vec<f64>,
+    /// The same of each component.
+    pub(crate) component_norms_squared: Vec<Vec<f64>>,
     /// How many values each sample has.
     pub counts: Vec<usize>,
     /// The decoder and the truth, if the field is a vector without points.
@@ -33,10 +35,43 @@ pub struct Evaluation {
 #[derive(Debug)]
 struct Group {
     samples: std::ops::Range<usize>,
-    /// One per part: triangular factor and the truth's coordinates.
-    parts: Vec<(Mat<f64>, Mat<f64>)>,
+    parts: Vec<Part>,
     /// $\Psi T$ and the truth at withheld points.
     withheld: Vec<(Mat<f64>, Mat<f64>)>,
+}
+
+/// One part of the basis.
+#[derive(Debug)]
+struct Part {
+    /// $R$ and $Q^\top u$.
+    factor: Mat<f64>,
+    truth: Mat<f64>,
+    /// What of each sample lies outside the space, squared.
+    outside: Vec<f64>,
+    /// $\Psi T$ and the truth of each component, where several share coordinates.
+    components: Vec<(Mat<f64>, Mat<f64>)>,
+}
+
+impl Part {
+    /// $\|Q^\top u - R\hat c\|^2$ of each sample.
+    fn errors_inside(&self, predicted: MatRef<'_, f64>) -> Vec<f64> {
+        let off = linalg::mul(self.factor.as_ref(), predicted) - &self.truth;
+        linalg::column_norms_squared(off.as_ref())
+    }
+
+    /// Squared errors of each component, one entry per sample.
+    fn component_errors(&self, predicted: MatRef<'_, f64>) -> Vec<Vec<f64>> {
+        if self.components.is_empty() {
+            let inside = self.errors_inside(predicted);
+            let both = inside.iter().zip(&self.outside);
+            return vec![both.map(|(a, b)| a + b).collect()];
+        }
+        let of = |(space, truth): &(Mat<f64>, Mat<f64>)| {
+            let off = linalg::mul(space.as_ref(), predicted) - truth;
+            linalg::column_norms_squared(off.as_ref())
+        };
+        self.components.iter().map(of).collect()
+    }
 }
 
 impl Evaluation {
@@ -47,6 +82,9 @@ impl Evaluation {
     /// # Errors
     /// If the number of components differs, or its points do not fit the decoder's basis.
     pub fn new(decoder: &FieldDecoder, field: &Field, withheld: &Withheld) -> Result<Self> {
+        let divided =
+            (decoder.sizes().len() == field.components()).then(|| field.divided(decoder.sizes()));
+        let field = divided.as_ref().unwrap_or(field);
         if field.components() != decoder.basis().components() {
             return Err(Error::shape(
                 "output",
@@ -87,6 +125,9 @@ impl Evaluation {
             floor_squared: floors.concat(),
             withheld_floor_squared,
             norm_squared: field.norms_squared(),
+            component_norms_squared: (0..field.components())
+                .map(|c| component_norms(field, c))
+                .collect(),
             counts: (0..field.samples())
                 .map(|k| field.points_of(k).len() * field.components())
                 .collect(),
@@ -105,9 +146,17 @@ impl Evaluation {
             floor_squared: vec![0.0; samples],
             withheld_floor_squared: None,
             norm_squared: vec![mean_square; samples],
+            component_norms_squared: (0..field.components())
+                .map(|c| vec![mean(&component_norms(field, c)); samples])
+                .collect(),
             counts: vec![truth.nrows(); samples],
             vector: Some((decoder.clone(), truth)),
         })
+    }
+
+    /// Whether the field is a vector without points.
+    pub(crate) fn is_vector(&self) -> bool {
+        self.vector.is_some()
     }
 
     /// Predicted minus true values of a vector without points; `None` for a function.
@@ -148,16 +197,35 @@ impl Evaluation {
         for group in &self.groups {
             let predicted = predicted.subcols(group.samples.start, group.samples.len());
             let mut start = 0;
-            for (r, truth) in &group.parts {
-                let c = predicted.subrows(start, r.ncols());
-                let off = linalg::mul(r.as_ref(), c) - truth;
-                for (k, e) in linalg::column_norms_squared(off.as_ref())
-                    .iter()
-                    .enumerate()
-                {
+            for part in &group.parts {
+                let c = predicted.subrows(start, part.factor.ncols());
+                for (k, e) in part.errors_inside(c).iter().enumerate() {
                     errors[group.samples.start + k] += e;
                 }
-                start += r.ncols();
+                start += part.factor.ncols();
+            }
+        }
+        errors
+    }
+
+    /// The same of each component on its own.
+    pub(crate) fn component_errors_squared(&self, predicted: MatRef<'_, f64>) -> Vec<Vec<f64>> {
+        if let Some(off) = self.vector_errors(predicted) {
+            let squares = |i: usize| off.row(i).iter().map(|v| v * v).collect();
+            return (0..off.nrows()).map(squares).collect();
+        }
+        let samples = self.counts.len();
+        let mut errors = vec![vec![0.0; samples]; self.component_norms_squared.len()];
+        for group in &self.groups {
+            let predicted = predicted.subcols(group.samples.start, group.samples.len());
+            let (mut start, mut component) = (0, 0);
+            for part in &group.parts {
+                let c = predicted.subrows(start, part.factor.ncols());
+                for found in part.component_errors(c) {
+                    errors[component][group.samples.clone()].copy_from_slice(&found);
+                    component += 1;
+                }
+                start += part.factor.ncols();
             }
         }
         errors
@@ -189,6 +257,11 @@ impl Evaluation {
         }
         any.then_some((errors, norms))
     }
+}
+
+fn component_norms(field: &Field, c: usize) -> Vec<f64> {
+    let squares = |k: usize| field.component_of(k, c).iter().map(|v| v * v).sum();
+    (0..field.samples()).map(squares).collect()
 }
 
 /// A sample with points of its own.
@@ -261,16 +334,29 @@ fn group(
             linalg::select_rows(space.as_ref(), &rows),
             linalg::select_rows(*values, &rows),
         ));
+        let of_component = |c: usize| {
+            let rows = (c * n, n);
+            let part = |m: MatRef<'_, f64>| m.subrows(rows.0, rows.1).to_owned();
+            (part(space.as_ref()), part(*values))
+        };
+        let components = match components {
+            1 => Vec::new(),
+            several => (0..several).map(of_component).collect(),
+        };
         let qr = linalg::Qr::new(space);
         let r = qr.r();
         // Applying the full Q to the values leaves the floor in the rows outside the space, and a thin Q,
         // as expensive as the factorisation, is never formed.
         let turned = qr.qt_mul(*values);
         let (truth, off) = turned.as_ref().split_at_row(r.nrows());
-        for (f, e) in floor.iter_mut().zip(linalg::column_norms_squared(off)) {
-            *f += e;
-        }
-        parts.push((r, truth.to_owned()));
+        let outside = linalg::column_norms_squared(off);
+        floor.iter_mut().zip(&outside).for_each(|(f, e)| *f += e);
+        parts.push(Part {
+            factor: r,
+            truth: truth.to_owned(),
+            outside,
+            components,
+        });
     }
     let group = Group {
         samples,

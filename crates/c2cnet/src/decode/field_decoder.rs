@@ -24,6 +24,12 @@ pub struct FieldDecoder {
     /// Those of them that were not fitted: none in a model, where those that judged its choices have returned.
     #[serde(skip)]
     withheld: Withheld,
+    /// The size by which each component was divided; none if they stayed as they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sizes: Vec<f64>,
+    /// Whether components are real and imaginary parts in turn.
+    #[serde(default)]
+    complex: bool,
     /// Makes coordinates of a vector without points its values again.
     vector: Option<VectorDecoder>,
 }
@@ -78,6 +84,8 @@ impl FieldDecoder {
             cuts: space.cuts,
             points,
             withheld: space.withheld,
+            sizes: Vec::new(),
+            complex: false,
             vector: None,
         };
         Ok((decoder, Targets::stack(space.targets)))
@@ -105,6 +113,8 @@ impl FieldDecoder {
             basis,
             points: Some(Points::origin()),
             withheld: Withheld::none(),
+            sizes: Vec::new(),
+            complex: false,
             vector: Some(vector),
         };
         Ok((decoder, targets))
@@ -118,6 +128,25 @@ impl FieldDecoder {
             let norms = targets.norm_squared.iter_mut();
             norms.for_each(|n| *n *= weight * weight);
         }
+    }
+
+    /// The same decoder for `field` as users know it, who need not know that it was divided by these sizes.
+    pub(crate) fn for_users(self, field: &Field, sizes: Vec<f64>) -> Self {
+        FieldDecoder {
+            sizes,
+            complex: field.is_complex(),
+            ..self
+        }
+    }
+
+    /// Whether components are real and imaginary parts in turn.
+    pub fn is_complex(&self) -> bool {
+        self.complex
+    }
+
+    /// The size of each component, in which coordinates are; none if they stayed as they were.
+    pub fn sizes(&self) -> &[f64] {
+        &self.sizes
     }
 
     /// The number of coordinates.
@@ -170,6 +199,18 @@ impl FieldDecoder {
     /// # Errors
     /// If the dimension differs or a point lies outside the domain.
     pub fn decode(&self, coordinates: MatRef<'_, f64>, points: &Points) -> Result<Vec<Mat<f64>>> {
+        let mut components = self.decode_divided(coordinates, points)?;
+        for (component, size) in components.iter_mut().zip(&self.sizes) {
+            *component *= faer::Scale(*size);
+        }
+        Ok(components)
+    }
+
+    fn decode_divided(
+        &self,
+        coordinates: MatRef<'_, f64>,
+        points: &Points,
+    ) -> Result<Vec<Mat<f64>>> {
         if let Some(vector) = &self.vector {
             let values = vector.decode(coordinates)?;
             let parts = self.basis.parts().iter().enumerate();
@@ -253,7 +294,8 @@ impl FieldDecoder {
         };
         let fits =
             parts.len() == self.transforms.len() && parts.iter().zip(&self.transforms).all(fit);
-        match vector && fits {
+        let sizes = self.sizes.is_empty() || self.sizes.len() == self.basis.components();
+        match vector && fits && sizes {
             true => Ok(()),
             false => Err(Error::Data(
                 "the model's output space disagrees with its basis".into(),

@@ -24,8 +24,10 @@ pub enum Transform {
     /// The logarithm of the values, for positive fields.
     Log,
     /// Each coefficient minus its training mean, over its training standard deviation.
+    #[serde(alias = "standardize")]
     Standardise,
     /// Both.
+    #[serde(alias = "log-standardize")]
     LogStandardise,
 }
 
@@ -54,6 +56,9 @@ pub struct FieldEncoder {
     regularisations: Vec<Regularisation>,
     prior: Option<Prior>,
     transform: Transform,
+    /// The size by which each component is divided; none if they stay as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sizes: Vec<f64>,
     /// Where coefficients are standardised.
     standard: Option<Standard>,
     frame: Frame,
@@ -137,6 +142,7 @@ impl FieldEncoder {
             regularisations,
             prior,
             transform,
+            sizes: Vec::new(),
             standard: None,
             vector: None,
             cache: Mutex::new(cache),
@@ -177,11 +183,22 @@ impl FieldEncoder {
             basis,
             prior: None,
             transform,
+            sizes: Vec::new(),
             standard: None,
             vector: Some(vector),
             cache: Mutex::default(),
         };
         Ok((encoder, coefficients))
+    }
+
+    /// The same encoder for fields that were divided by these sizes when it was fitted.
+    pub(crate) fn in_sizes(self, sizes: Vec<f64>) -> Self {
+        FieldEncoder { sizes, ..self }
+    }
+
+    /// The size by which each component is divided before all else; none if they stay as they are.
+    pub fn sizes(&self) -> &[f64] {
+        &self.sizes
     }
 
     /// The coefficients of `field`, one column per sample.
@@ -190,6 +207,8 @@ impl FieldEncoder {
     /// If the number of components or dimensions differs, or a point lies outside the domain; if an entry of a
     /// vector does not fit its kind.
     pub fn encode(&self, field: &Field) -> Result<Mat<f64>> {
+        let divided = (self.sizes.len() == field.components()).then(|| field.divided(&self.sizes));
+        let field = divided.as_ref().unwrap_or(field);
         if let Some(vector) = &self.vector {
             let field = transformed(field, self.transform)?;
             return vector.encode(vectors_of(&field)?.as_ref());
@@ -352,7 +371,8 @@ impl FieldEncoder {
             Some(vector) => self.basis.is_vector() && vector.is_complete(size),
             None => !self.basis.is_vector(),
         };
-        if !settled || !standard || !vector {
+        let sizes = self.sizes.is_empty() || self.sizes.len() == self.components();
+        if !settled || !standard || !vector || !sizes {
             return Err(Error::Data("the model's encoder is incomplete".into()));
         }
         if let Some(prior) = &self.prior {

@@ -191,20 +191,35 @@ pub(crate) fn build(
         final_maps(&everything, &set, &plan.map, training, network)
     })?;
     let map = fitted.map.as_ref();
+    let held_out = judged.validation.is_some();
+    let mut validation = match judged.validation {
+        Some(validation) => validation,
+        None => judge(&everything, &inputs, &outputs, map, &fitted.linear)?,
+    };
+    validation.in_units(plan.outputs.iter().map(|p| &p.sizes[..]));
     let report = FitReport {
-        held_out: judged.validation.is_some(),
-        validation: match judged.validation {
-            Some(validation) => validation,
-            None => judge(&everything, &inputs, &outputs, map, &fitted.linear)?,
-        },
+        held_out,
+        validation,
         choices: with_spaces(prepared.choices, &inputs, &outputs),
+        warnings: Vec::new(),
         candidates: prepared.candidates,
         kernel: prepared.kernel,
         network: fitted.network,
         n_train: inputs.coefficients.ncols(),
         seconds,
     };
-    let model = C2CNet::new(inputs.encoders, outputs.decoders, fitted.map, fitted.linear);
+    let encoders = inputs.encoders.into_iter().zip(&plan.inputs);
+    let encoders = encoders.map(|((name, e), plan)| (name, e.in_sizes(plan.sizes.clone())));
+    let fields = context.train.outputs.iter().zip(&plan.outputs);
+    let decoders = outputs.decoders.into_iter().zip(fields);
+    let decoders = decoders
+        .map(|((name, d), ((_, field), plan))| (name, d.for_users(field, plan.sizes.clone())));
+    let model = C2CNet::new(
+        encoders.collect(),
+        decoders.collect(),
+        fitted.map,
+        fitted.linear,
+    );
     Ok((model, report))
 }
 

@@ -28,6 +28,7 @@ pub struct KernelSettings {
     /// One kernel regression each; all but the last only re-weight.
     pub passes: Vec<PassSettings>,
     /// The number of centres if there are more training samples (Nystrom).
+    #[serde(alias = "max_centers")]
     pub max_centres: usize,
 }
 

@@ -31,6 +31,7 @@ pub struct KernelSpec {
     /// Memory for a dense kernel matrix, which its factor overwrites, in GiB.
     pub memory_gib: f64,
     /// How many centres where it does not fit.
+    #[serde(alias = "max_centers")]
     pub max_centres: usize,
 }
 

@@ -1,11 +1,11 @@
 //! Errors of coefficient maps against true outputs.
 
 use super::model::{check_kind, field_named};
-use super::{EvaluationReport, QuantityError};
+use super::{ComponentErrors, EvaluationReport, OutputErrors, QuantityError};
 use crate::data::Fields;
 use crate::decode::{Evaluation, FieldDecoder, VectorDecoder, Withheld};
 use crate::map::{CoefficientMap, LinearMap};
-use crate::metrics::{Errors, mean_relative};
+use crate::metrics::{Errors, mean, mean_relative};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 
@@ -52,7 +52,9 @@ impl MapsToEvaluate<'_> {
             sums.add(name, &evaluation, &predictions.rows(start, decoder.rank()));
             start += decoder.rank();
         }
-        Ok(sums.report())
+        let mut report = sums.report();
+        report.in_units(self.decoders.iter().map(|(_, decoder)| decoder.sizes()));
+        Ok(report)
     }
 }
 
@@ -84,6 +86,7 @@ struct Sums {
     norm: Vec<f64>,
     counts: Vec<usize>,
     withheld: Option<WithheldSums>,
+    outputs: Vec<OutputErrors>,
     quantities: Vec<QuantityError>,
 }
 
@@ -115,12 +118,25 @@ impl Sums {
         evaluation: &Evaluation,
         predictions: &Predictions<MatRef<'_, f64>>,
     ) {
-        add(&mut self.map, &evaluation.errors_squared(predictions.map));
+        let map = evaluation.errors_squared(predictions.map);
+        let mean = evaluation.errors_squared(predictions.mean);
+        add(&mut self.map, &map);
         add(
             &mut self.linear,
             &evaluation.errors_squared(predictions.linear),
         );
-        add(&mut self.mean, &evaluation.errors_squared(predictions.mean));
+        add(&mut self.mean, &mean);
+        let norms = &evaluation.norm_squared;
+        let values: usize = evaluation.counts.iter().sum();
+        self.outputs.push(OutputErrors {
+            output: name.to_string(),
+            rl2e: mean_relative(&map, norms),
+            floor: mean_relative(&evaluation.floor_squared, norms),
+            mean_rl2e: mean_relative(&mean, norms),
+            rms: (norms.iter().sum::<f64>() / values as f64).sqrt(),
+            values,
+            components: component_errors(evaluation, predictions),
+        });
         add(&mut self.floor, &evaluation.floor_squared);
         add(&mut self.norm, &evaluation.norm_squared);
         let counts = self.counts.iter_mut().zip(&evaluation.counts);
@@ -165,10 +181,36 @@ impl Sums {
             withheld_floor: withheld.map(|w| mean_relative(&w.floor, &w.norm)),
             rms: (self.norm.iter().sum::<f64>() / values as f64).sqrt(),
             n_samples: self.norm.len(),
+            outputs: self.outputs,
             quantities: self.quantities,
             relative: all.relative,
         }
     }
+}
+
+fn component_errors(
+    evaluation: &Evaluation,
+    predictions: &Predictions<MatRef<'_, f64>>,
+) -> Vec<ComponentErrors> {
+    let map = evaluation.component_errors_squared(predictions.map);
+    let of_mean = evaluation.component_errors_squared(predictions.mean);
+    let norms = &evaluation.component_norms_squared;
+    let all = map.iter().zip(&of_mean).zip(norms);
+    let values = evaluation.counts.iter().sum::<usize>() / norms.len();
+    let per_value = |sums: &[f64]| sums.iter().sum::<f64>() / values as f64;
+    all.map(|((map, of_mean), norms)| {
+        let relative = |errors: &[f64]| match evaluation.is_vector() {
+            true => (mean(errors) / mean(norms)).sqrt(),
+            false => mean_relative(errors, norms),
+        };
+        ComponentErrors {
+            rl2e: relative(map),
+            mean_rl2e: relative(of_mean),
+            mse: per_value(map),
+            rms: per_value(norms).sqrt(),
+        }
+    })
+    .collect()
 }
 
 fn add(sum: &mut [f64], from: &[f64]) {

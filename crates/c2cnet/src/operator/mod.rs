@@ -7,4 +7,4 @@ mod report;
 pub(crate) use evaluate::MapsToEvaluate;
 pub use model::C2CNet;
 pub(crate) use model::{stack, vector_label};
-pub use report::{EvaluationReport, QuantityError};
+pub use report::{ComponentErrors, EvaluationReport, OutputErrors, QuantityError};

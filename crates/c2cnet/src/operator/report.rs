@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Errors of a model on samples with known outputs, beside what they must be judged by.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EvaluationReport {
-    /// Mean relative L2 error at all output points.
+    /// Mean relative L2 error at all output points. Where components were brought to one size, they count so.
     pub rl2e: f64,
     /// Mean squared error.
     pub mse: f64,
@@ -28,6 +28,9 @@ pub struct EvaluationReport {
     pub rms: f64,
     /// How many samples.
     pub n_samples: usize,
+    /// Errors of each output and of its components.
+    #[serde(default)]
+    pub outputs: Vec<OutputErrors>,
     /// Errors of quantities, output after output; empty if all outputs are functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quantities: Vec<QuantityError>,
@@ -36,6 +39,38 @@ pub struct EvaluationReport {
 }
 
 impl EvaluationReport {
+    /// Gives mean squares in the units of the data, where they are in sizes of the components: one entry per output.
+    pub(crate) fn in_units<'a>(&mut self, sizes: impl Iterator<Item = &'a [f64]>) {
+        let sizes: Vec<&[f64]> = sizes.collect();
+        if sizes.iter().all(|s| s.is_empty()) {
+            return;
+        }
+        for (output, sizes) in self.outputs.iter_mut().zip(&sizes) {
+            for (component, size) in output.components.iter_mut().zip(*sizes) {
+                component.rms *= size;
+                component.mse *= size * size;
+            }
+            output.rms = output.mean_of(|c| c.rms * c.rms).sqrt();
+        }
+        for quantity in &mut self.quantities {
+            let place = self
+                .outputs
+                .iter()
+                .position(|o| o.output == quantity.output);
+            if let Some(size) = place.and_then(|i| sizes[i].get(quantity.column)) {
+                quantity.rmse *= size;
+                quantity.deviation *= size;
+            }
+        }
+        let values: usize = self.outputs.iter().map(|o| o.values).sum();
+        let mean = |of: &dyn Fn(&OutputErrors) -> f64| {
+            let sum = self.outputs.iter().map(|o| o.values as f64 * of(o));
+            sum.sum::<f64>() / values as f64
+        };
+        self.mse = mean(&|o| o.mean_of(|c| c.mse));
+        self.rms = mean(&|o| o.rms * o.rms).sqrt();
+    }
+
     /// Adds the errors of other samples.
     pub(crate) fn pool(&mut self, other: EvaluationReport) {
         let (n, m) = (self.n_samples as f64, other.n_samples as f64);
@@ -54,6 +89,19 @@ impl EvaluationReport {
             self.worst_rl2e = other.worst_rl2e;
             self.worst_sample = self.n_samples + other.worst_sample;
         }
+        for (output, other) in self.outputs.iter_mut().zip(&other.outputs) {
+            output.rl2e = mean(output.rl2e, other.rl2e);
+            output.floor = mean(output.floor, other.floor);
+            output.mean_rl2e = mean(output.mean_rl2e, other.mean_rl2e);
+            output.rms = square(output.rms, other.rms);
+            output.values += other.values;
+            for (component, other) in output.components.iter_mut().zip(&other.components) {
+                component.rl2e = mean(component.rl2e, other.rl2e);
+                component.mean_rl2e = mean(component.mean_rl2e, other.mean_rl2e);
+                component.mse = mean(component.mse, other.mse);
+                component.rms = square(component.rms, other.rms);
+            }
+        }
         for (q, other) in self.quantities.iter_mut().zip(&other.quantities) {
             q.rmse = square(q.rmse, other.rmse);
             q.deviation = square(q.deviation, other.deviation);
@@ -61,6 +109,45 @@ impl EvaluationReport {
         self.relative.extend(other.relative);
         self.n_samples += other.n_samples;
     }
+}
+
+/// Errors of one output on its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutputErrors {
+    /// Its name; a single one is called `""`.
+    pub output: String,
+    /// Mean relative L2 error.
+    pub rl2e: f64,
+    /// The smallest that its space allows.
+    pub floor: f64,
+    /// RL2E of predicting the mean of the training outputs.
+    pub mean_rl2e: f64,
+    /// Root mean square of its values.
+    pub rms: f64,
+    /// How many values it has in all samples together.
+    pub values: usize,
+    /// Errors of its components.
+    pub components: Vec<ComponentErrors>,
+}
+
+impl OutputErrors {
+    fn mean_of(&self, of: impl Fn(&ComponentErrors) -> f64) -> f64 {
+        self.components.iter().map(of).sum::<f64>() / self.components.len() as f64
+    }
+}
+
+/// Errors of one component of an output on its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComponentErrors {
+    /// Mean relative L2 error; of an entry of a vector without points, its root mean square error over its root mean
+    /// square.
+    pub rl2e: f64,
+    /// The same of predicting the mean of the training outputs.
+    pub mean_rl2e: f64,
+    /// Mean squared error.
+    pub mse: f64,
+    /// Root mean square of its values.
+    pub rms: f64,
 }
 
 /// The error of one entry of a vector without points, in its own units.

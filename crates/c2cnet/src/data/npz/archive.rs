@@ -120,24 +120,47 @@ impl NpzFile {
 
     /// Shape and floats of the array `key`; it must exist and not be empty.
     pub fn floats(&mut self, key: &str) -> Result<(Vec<usize>, Vec<f64>)> {
-        let Some(array) = self.array(key, Header::check_numbers)? else {
+        let (shape, values, _) = self.numbers(key, Header::check_numbers)?;
+        Ok((shape, values))
+    }
+
+    /// Shape and numbers of the array `key`, and whether they are complex: then there are two for each entry, its real
+    /// and its imaginary part.
+    pub fn values(&mut self, key: &str) -> Result<(Vec<usize>, Vec<f64>, bool)> {
+        self.numbers(key, |header| match header.kind {
+            Kind::Complex => Ok(()),
+            _ => header.check_numbers(),
+        })
+    }
+
+    fn numbers(
+        &mut self,
+        key: &str,
+        accept: impl FnOnce(&Header) -> std::result::Result<(), String>,
+    ) -> Result<(Vec<usize>, Vec<f64>, bool)> {
+        let Some(array) = self.array(key, accept)? else {
             return Err(self.bad(key, "is missing"));
         };
         let shape = array.shape.clone();
         if shape.contains(&0) {
             return Err(self.bad(key, format!("has shape {}: it is empty", shown(&shape))));
         }
-        let values = array
-            .into_floats()
-            .map_err(|reason| self.bad(key, reason))?;
-        Ok((shape, values))
+        let (values, complex) = match array {
+            Array {
+                values: Values::Complex(pairs),
+                ..
+            } => (Ok(pairs.into_flattened()), true),
+            real => (real.into_floats(), false),
+        };
+        let values = values.map_err(|reason| self.bad(key, reason))?;
+        Ok((shape, values, complex))
     }
 
     /// Shape and integers of the array `key`, or `None`.
     pub fn integers(&mut self, key: &str) -> Result<Option<(Vec<usize>, Vec<i64>)>> {
         let integers = |header: &Header| match header.kind {
             Kind::Integers => Ok(()),
-            Kind::Floats => {
+            Kind::Floats | Kind::Complex => {
                 Err("holds floats where integers are needed; use .astype('i8')".to_string())
             }
             Kind::Text => Err("holds text where integers are needed".to_string()),

@@ -13,6 +13,8 @@ pub(in crate::data) struct Array {
 #[derive(Debug)]
 pub(in crate::data) enum Values {
     Floats(Vec<f64>),
+    /// Real and imaginary part of each entry.
+    Complex(Vec<[f64; 2]>),
     Integers(Vec<i64>),
     Text(Vec<String>),
 }
@@ -32,6 +34,7 @@ pub(in crate::data) struct Header {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::data) enum Kind {
     Floats,
+    Complex,
     Integers,
     Text,
 }
@@ -82,6 +85,7 @@ impl Header {
     pub(crate) fn check_numbers(&self) -> Result<(), String> {
         match self.kind {
             Kind::Floats | Kind::Integers => Ok(()),
+            Kind::Complex => Err(COMPLEX.into()),
             Kind::Text => Err("holds text where numbers are needed".into()),
         }
     }
@@ -102,9 +106,7 @@ fn kind_of(dtype: &TypeStr) -> Result<Kind, String> {
              different lengths go, padded, into one array with `x_count` or `y_count`"
                 .into(),
         ),
-        TypeChar::Complex => Err(format!(
-            "is complex (dtype {dtype}); save real and imaginary part as two components"
-        )),
+        TypeChar::Complex => Ok(Kind::Complex),
         _ => Err(format!(
             "has dtype {dtype}; convert it to floats or integers first, as with .astype('f8')"
         )),
@@ -124,6 +126,9 @@ impl Array {
         } = header;
         let values = match kind {
             Kind::Floats => Values::Floats(c_order(order, &shape, floats(reader, &dtype, count)?)),
+            Kind::Complex => {
+                Values::Complex(c_order(order, &shape, complex(reader, &dtype, count)?))
+            }
             Kind::Integers => {
                 Values::Integers(c_order(order, &shape, integers(reader, &dtype, count)?))
             }
@@ -144,6 +149,7 @@ impl Array {
     pub(crate) fn into_floats(self) -> Result<Vec<f64>, String> {
         match self.values {
             Values::Floats(values) => Ok(values),
+            Values::Complex(_) => Err(COMPLEX.into()),
             Values::Integers(values) => Ok(values.into_iter().map(|v| v as f64).collect()),
             Values::Text(_) => Err("holds text where numbers are needed".into()),
         }
@@ -153,7 +159,7 @@ impl Array {
     pub(crate) fn into_integers(self) -> Result<Vec<i64>, String> {
         match self.values {
             Values::Integers(values) => Ok(values),
-            Values::Floats(_) => {
+            Values::Floats(_) | Values::Complex(_) => {
                 Err("holds floats where integers are needed; use .astype('i8')".into())
             }
             Values::Text(_) => Err("holds text where integers are needed".into()),
@@ -215,6 +221,22 @@ fn floats(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<f6
             "has dtype {dtype}; floats of 4 or 8 bytes are read, so use .astype('f8')"
         )),
     }
+}
+
+/// What is said where only real numbers have a meaning.
+const COMPLEX: &str = "is complex; only values `f` and `u` may be, so save its real part";
+
+fn complex(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<[f64; 2]>, String> {
+    match dtype.size_field() {
+        16 => numbers(reader, dtype, 2 * count, f64::from_le_bytes),
+        8 => numbers(reader, dtype, 2 * count, |b| {
+            f64::from(f32::from_le_bytes(b))
+        }),
+        _ => Err(format!(
+            "has dtype {dtype}; complex numbers of 8 or 16 bytes are read, so use .astype('c16')"
+        )),
+    }
+    .map(|parts: Vec<f64>| parts.as_chunks::<2>().0.to_vec())
 }
 
 fn integers(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<i64>, String> {

@@ -3,7 +3,9 @@
 //! | Key | Shape | What |
 //! |---|---|---|
 //! | `x` | $(n_1, d)$ or $(n_1,)$; $(N, n_1, d)$ | input points, shared; of each sample |
-//! | `f` | $(N, n_1)$ or $(N, n_1, c)$ | input values, one or $c$ components |
+//! | `f` | $(N, n_1)$ or $(N, n_1, c)$ | input values, one or $c$ components, real or complex |
+//! | `x0`, `x1`, ... | $(k_1,)$, $(k_2,)$, ... | in place of `x`: the axes of a grid, with `f` of shape $(N, k_1, k_2, \dots)$ or with $c$ after that |
+//! | `x` | $(k_1, \dots, k_d, d)$ | the same with all points of the grid |
 //! | `y`, `u` | likewise | output points and values; a file without outputs is for prediction |
 //! | `p`, `q` | $(N, k)$ or $(N,)$ | input parameters and output quantities: vectors without points |
 //! | `x_count`, `y_count` | $(N,)$ integers | how many of a sample's points are real; the rest are padding |
@@ -25,6 +27,7 @@
 
 mod archive;
 mod array;
+mod layout;
 mod patient;
 mod read;
 mod write;
@@ -35,6 +38,7 @@ mod tests;
 
 pub(super) use archive::NpzFile;
 pub(super) use array::{Array, Header};
+pub(super) use layout::{axis_keys, crossings, one_set};
 pub use writer::{NpzWriter, write_npz};
 
 use super::{Dataset, Field, Fields};

@@ -1,8 +1,9 @@
 //! [`Dataset::read_npz`].
 
 use super::array::{Values, shown};
+use super::layout::{Layout, Place, crossings, one_set, split_axis};
 use super::{INPUTS, NpzFile, OUTPUTS, Side, join_key, split_key};
-use crate::data::{Dataset, Field, Fields, Points, Scattered};
+use crate::data::{Dataset, Field, Fields, Missing, Points, Scattered};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde_json::Value;
@@ -22,9 +23,17 @@ impl Dataset {
     /// there is one, the sample: not an archive, an unknown or missing key, arrays of a type or
     /// shape that does not fit, values that are not finite, indices out of range.
     pub fn read_npz(path: &Path) -> Result<Dataset> {
+        Dataset::read_npz_with(path, Missing::Refuse)
+    }
+
+    /// The same with NaN as `missing` says.
+    ///
+    /// # Errors
+    /// As [`Dataset::read_npz`], or if a sample has no reading at all.
+    pub fn read_npz_with(path: &Path, missing: Missing) -> Result<Dataset> {
         let mut npz = NpzFile::open(path)?;
         check_keys(&npz)?;
-        let inputs = read_fields(&mut npz, INPUTS)?;
+        let inputs = read_fields(&mut npz, INPUTS, missing)?;
         if inputs.is_empty() {
             return Err(Error::format(
                 path,
@@ -34,7 +43,7 @@ impl Dataset {
                 ),
             ));
         }
-        let outputs = read_fields(&mut npz, OUTPUTS)?;
+        let outputs = read_fields(&mut npz, OUTPUTS, missing)?;
         check_samples(&npz, &inputs, &outputs)?;
         let samples = inputs[0].1.samples();
         let mut meta = read_meta(&mut npz)?;
@@ -56,13 +65,14 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
     for key in &npz.keys {
         let (stem, name) = split_key(key);
         let named = key.contains('.');
-        let known = (FIELD_KEYS.contains(&stem) && !(named && name.is_empty()))
-            || (FILE_KEYS.contains(&stem) && !named);
+        let of_field = FIELD_KEYS.contains(&stem) || split_axis(stem).is_some();
+        let known =
+            (of_field && !(named && name.is_empty())) || (FILE_KEYS.contains(&stem) && !named);
         if !known {
             return Err(Error::format(
                 &npz.path,
                 format!(
-                    "unknown key `{key}`; known are {} (also as x.NAME and so on) and {}",
+                    "unknown key `{key}`; known are {} (also as x.NAME and so on), x0, x1, ... for the axes of a grid, and {}",
                     FIELD_KEYS.join(", "),
                     FILE_KEYS.join(", ")
                 ),
@@ -76,10 +86,13 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
         let values = if stem.starts_with('x') { "f" } else { "u" };
         let outputs = [OUTPUTS.values, OUTPUTS.vectors];
         let may_miss = values == "u" && !npz.keys.iter().any(|k| outputs.contains(&split_key(k).0));
-        if matches!(stem, "x" | "y" | "x_count" | "y_count") && !may_miss {
+        let points =
+            matches!(stem, "x" | "y" | "x_count" | "y_count") || split_axis(stem).is_some();
+        if points && !may_miss {
             let used = npz.keys.iter().any(|k| {
                 let (other, of) = split_key(k);
-                let own = npz.has(&join_key(&stem[..1], of));
+                let own = npz.has(&join_key(&stem[..1], of))
+                    || npz.has(&join_key(&format!("{}0", &stem[..1]), of));
                 other == values && (of == name || (name.is_empty() && !own))
             });
             if !used {
@@ -92,7 +105,7 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
 }
 
 /// Points that were read, by their keys and those of their counts: fields may share them.
-type KnownPoints = HashMap<(String, Option<String>), PointSet>;
+type KnownPoints = HashMap<(Place, Option<String>), PointSet>;
 
 #[derive(Clone)]
 enum PointSet {
@@ -100,7 +113,7 @@ enum PointSet {
     PerSample(Vec<Points>),
 }
 
-fn read_fields(npz: &mut NpzFile, side: Side) -> Result<Fields> {
+fn read_fields(npz: &mut NpzFile, side: Side, missing: Missing) -> Result<Fields> {
     let unnamed_function = npz.has(side.values);
     let mut known = KnownPoints::new();
     let mut fields = Fields::default();
@@ -108,7 +121,8 @@ fn read_fields(npz: &mut NpzFile, side: Side) -> Result<Fields> {
     for key in npz.keys.clone() {
         let (stem, key_name) = split_key(&key);
         let (name, field) = if stem == side.values {
-            (key_name, read_field(npz, side, key_name, &mut known)?)
+            let field = read_field(npz, side, key_name, missing, &mut known)?;
+            (key_name, field)
         } else if stem == side.vectors {
             let name = side.vector_name(key_name, unnamed_function);
             (name, read_vectors(npz, side, &key)?)
@@ -148,51 +162,25 @@ fn read_vectors(npz: &mut NpzFile, side: Side, key: &str) -> Result<Field> {
         .map_err(|e| npz.locate(key, e))
 }
 
-fn read_field(npz: &mut NpzFile, side: Side, name: &str, known: &mut KnownPoints) -> Result<Field> {
-    let points = side.points;
+fn read_field(
+    npz: &mut NpzFile,
+    side: Side,
+    name: &str,
+    missing: Missing,
+    known: &mut KnownPoints,
+) -> Result<Field> {
     let values_key = join_key(side.values, name);
-    let own_points = join_key(points, name);
-    let points_key = if npz.has(&own_points) {
-        own_points
-    } else {
-        points.to_string()
-    };
-    if !npz.has(&points_key) {
-        return Err(npz.bad(
-            &values_key,
-            format!(
-                "needs its points `{points_key}`, which the file lacks; a vector without points is called `{}`",
-                join_key(side.vectors, name)
-            ),
-        ));
-    }
-    let (shape, data) = npz.floats(&values_key)?;
-    let (samples, n, components) = match shape[..] {
-        [samples, n] => (samples, n, 1),
-        [samples, n, components] => (samples, n, components),
-        _ => {
-            let expected = "(samples, points) or (samples, points, components)";
-            return Err(npz.bad_shape(&values_key, expected, &shape));
-        }
-    };
-    let count_key = count_key(npz, points, name, &points_key);
     // Only what has the shape that these values need is worth reading, and only once.
-    let points_shape = npz.shape(&points_key, false)?.unwrap_or_default();
-    let fits = match points_shape[..] {
-        [m] | [m, _] => m == n,
-        [all, m, _] => all == samples && m == n,
-        _ => false,
+    let shape = npz.shape(&values_key, false)?.unwrap_or_default();
+    let layout = Layout::of(npz, side, name, &shape)?;
+    let (_, data, complex) = npz.values(&values_key)?;
+    let (samples, n) = (layout.samples, layout.points);
+    let components = layout.components * if complex { 2 } else { 1 };
+    let counts = match &layout.place {
+        Place::Listed(key) | Place::PerSample(key) => count_key(npz, side.points, name, key),
+        Place::Grid(_) | Place::Axes(_) => None,
     };
-    if !fits {
-        return Err(unfitting_points(
-            npz,
-            &points_key,
-            &points_shape,
-            &values_key,
-            &shape,
-        ));
-    }
-    let place = (points_key, count_key);
+    let place = (layout.place, counts);
     let set = match known.get(&place) {
         Some(set) => set.clone(),
         None => {
@@ -202,39 +190,28 @@ fn read_field(npz: &mut NpzFile, side: Side, name: &str, known: &mut KnownPoints
     };
     let field = match set {
         PointSet::Shared(points) => {
-            Field::shared(points, component_matrices(&data, samples, n, components))
+            let matrices = component_matrices(&data, samples, n, components);
+            Field::shared_or_missing(points, matrices, missing)
         }
         PointSet::PerSample(points) => {
-            Field::per_sample(components, scatter(points, &data, n, components))
+            let samples = scatter(points, &data, n, components);
+            Field::per_sample_or_missing(components, samples, missing)
         }
     };
-    field.map_err(|e| npz.locate(&values_key, e))
+    let field = field.map_err(|e| npz.locate(&values_key, e))?;
+    Ok(if complex { field.as_complex() } else { field })
 }
 
-fn unfitting_points(
-    npz: &NpzFile,
-    points_key: &str,
-    points_shape: &[usize],
-    values_key: &str,
-    shape: &[usize],
-) -> Error {
-    let (samples, n) = (shape[0], shape[1]);
-    let mut expected = format!(
-        "({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values_key}` of shape {}",
-        shown(shape)
-    );
-    if points_shape == [samples, n] {
-        expected += " (one-dimensional points of each sample need a third axis of length 1)";
-    }
-    npz.bad_shape(points_key, expected, points_shape)
-}
-
-/// The points `key`, of all samples or of each, as many of each as `count_key` says.
-fn read_point_set(npz: &mut NpzFile, key: &str, count_key: Option<&str>) -> Result<PointSet> {
+/// The points at a place, of all samples or of each, as many of each as `count_key` says.
+fn read_point_set(npz: &mut NpzFile, place: &Place, count_key: Option<&str>) -> Result<PointSet> {
+    let key = match place {
+        Place::Axes(axes) => return crossings(npz, axes).map(PointSet::Shared),
+        Place::Listed(key) | Place::Grid(key) | Place::PerSample(key) => key,
+    };
     let (shape, coords) = npz.floats(key)?;
     let counts = count_key.map(|count_key| read_counts(npz, count_key));
     let counts = counts.transpose()?;
-    let &[samples, n, dim] = &shape[..] else {
+    let (Place::PerSample(_), &[samples, n, dim]) = (place, &shape[..]) else {
         if let Some(count_key) = count_key {
             return Err(npz.bad(
                 count_key,
@@ -244,9 +221,8 @@ fn read_point_set(npz: &mut NpzFile, key: &str, count_key: Option<&str>) -> Resu
                 ),
             ));
         }
-        let dim = shape.get(1).copied().unwrap_or(1);
-        let points = Points::new(dim, coords).map_err(|e| npz.locate(key, e))?;
-        return Ok(PointSet::Shared(points));
+        let points = one_set(&shape, coords).expect("its shape has been looked at");
+        return Ok(PointSet::Shared(points.map_err(|e| npz.locate(key, e))?));
     };
     let counts = match (count_key, counts) {
         (Some(count_key), Some(counts)) => checked_counts(npz, count_key, &counts, samples, n)?,
@@ -384,7 +360,9 @@ fn read_split(npz: &mut NpzFile, samples: usize, meta: &mut Value) -> Result<Opt
     let codes = match array.values {
         Values::Text(names) => return Ok(Some(names)),
         Values::Integers(codes) => codes,
-        Values::Floats(_) => return Err(npz.bad("split", "holds floats; give integers or names")),
+        Values::Floats(_) | Values::Complex(_) => {
+            return Err(npz.bad("split", "holds floats; give integers or names"));
+        }
     };
     let names = meta
         .as_object_mut()

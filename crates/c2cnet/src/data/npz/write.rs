@@ -92,22 +92,24 @@ fn put_field<W: Write + Seek>(
 ) -> io::Result<()> {
     let components = field.components();
     let points_key = join_key(points_stem, name);
-    let values_shape = |n| {
-        let mut shape = vec![field.samples(), n];
-        shape.extend((components > 1).then_some(components));
+    let entries = if field.is_complex() {
+        components / 2
+    } else {
+        components
+    };
+    let values_shape = |points: &[usize]| {
+        let mut shape = [&[field.samples()], points].concat();
+        shape.extend((entries > 1).then_some(entries));
         shape
     };
     match field.observations() {
         Observations::Shared { points, values } => {
             let n = points.len();
-            npz.put_f64(
-                &points_key,
-                &[n, points.dim()],
-                points.coords().iter().copied(),
-            )?;
+            let at = [points.shape(), vec![points.dim()]].concat();
+            npz.put_f64(&points_key, &at, points.coords().iter().copied())?;
             let all = (0..field.samples())
                 .flat_map(|k| (0..n).flat_map(move |i| values.iter().map(move |v| v[(i, k)])));
-            npz.put_f64(values_key, &values_shape(n), all)
+            put_values(npz, values_key, &values_shape(&points.shape()), all, field)
         }
         Observations::PerSample(samples) => {
             let longest = samples.iter().map(|s| s.points.len()).max().unwrap_or(0);
@@ -124,7 +126,7 @@ fn put_field<W: Write + Seek>(
                     (0..n).flat_map(move |i| (0..components).map(move |c| s.values[c * n + i]));
                 values.chain(std::iter::repeat_n(f64::NAN, padded(s) * components))
             });
-            npz.put_f64(values_key, &values_shape(longest), values)?;
+            put_values(npz, values_key, &values_shape(&[longest]), values, field)?;
             if samples.iter().any(|s| padded(s) > 0) {
                 let counts = samples.iter().map(|s| s.points.len() as i64);
                 let key = join_key(&format!("{points_stem}_count"), name);
@@ -132,5 +134,18 @@ fn put_field<W: Write + Seek>(
             }
             Ok(())
         }
+    }
+}
+
+fn put_values<W: Write + Seek>(
+    npz: &mut NpzWriter<W>,
+    key: &str,
+    shape: &[usize],
+    values: impl IntoIterator<Item = f64>,
+    of: &Field,
+) -> io::Result<()> {
+    match of.is_complex() {
+        true => npz.put_complex(key, shape, values),
+        false => npz.put_f64(key, shape, values),
     }
 }

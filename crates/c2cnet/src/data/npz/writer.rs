@@ -3,6 +3,7 @@
 use super::patient::{Failure, Patient};
 use crate::Result;
 use crate::storage::write_atomically;
+use npyz::num_complex::Complex64;
 use npyz::{AutoSerialize, DType, Serialize, WriterBuilder};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -56,6 +57,24 @@ impl<W: Write + Seek> NpzWriter<W> {
         values: impl IntoIterator<Item = f64>,
     ) -> io::Result<()> {
         self.put(name, shape, f64::default_dtype(), values)
+    }
+
+    /// Adds an array of 16-byte complex numbers; `parts` are real and imaginary parts in turn, in C order.
+    ///
+    /// # Errors
+    /// As [`NpzWriter::put_f64`], or if a part has no other.
+    pub fn put_complex(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        parts: impl IntoIterator<Item = f64>,
+    ) -> io::Result<()> {
+        let mut parts = parts.into_iter();
+        let pairs = std::iter::from_fn(|| {
+            let re = parts.next()?;
+            Some(Complex64::new(re, parts.next()?))
+        });
+        self.put(name, shape, Complex64::default_dtype(), pairs)
     }
 
     /// Adds an array of 8-byte integers; `values` are in C order.

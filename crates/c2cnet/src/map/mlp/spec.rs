@@ -88,6 +88,7 @@ pub struct MlpSpec {
     /// The loss.
     pub loss: Loss,
     /// The update rule.
+    #[serde(alias = "optimizer")]
     pub optimiser: Option<Optimiser>,
     /// How the rate changes.
     pub schedule: Option<Schedule>,
@@ -126,6 +127,7 @@ pub struct StageSpec {
     /// The loss.
     pub loss: Option<Loss>,
     /// The update rule.
+    #[serde(alias = "optimizer")]
     pub optimiser: Option<Optimiser>,
     /// How the rate changes.
     pub schedule: Option<Schedule>,

@@ -1,0 +1,244 @@
+//! What the axes of arrays mean: which are points, which a grid, which components.
+
+use super::array::shown;
+use super::{NpzFile, Side, join_key};
+use crate::data::Points;
+use crate::{Error, Result};
+
+/// Where the points of a field stand in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// Listed, $(n, d)$ or $(n,)$.
+    Listed(String),
+    /// For each sample, $(N, n, d)$.
+    PerSample(String),
+    /// In the shape of a grid, $(n_1, \dots, n_d, d)$.
+    Grid(String),
+    /// By the coordinates along each axis of a grid.
+    Axes(Vec<String>),
+}
+
+/// How the values of a field are laid out.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub place: Place,
+    pub samples: usize,
+    pub points: usize,
+    pub components: usize,
+}
+
+/// Splits `x1` into `("x", 1)`: the coordinates of a grid along one axis.
+pub(super) fn split_axis(stem: &str) -> Option<(&str, usize)> {
+    let (side, axis) = stem.split_at_checked(1)?;
+    let plain = axis == "0" || !axis.starts_with('0');
+    (matches!(side, "x" | "y") && plain).then(|| axis.parse().ok().map(|axis| (side, axis)))?
+}
+
+/// The keys of the axes of a grid, in order; empty if the file has none.
+pub(in crate::data) fn axis_keys(npz: &NpzFile, stem: &str, name: &str) -> Result<Vec<String>> {
+    let key = |k: usize| join_key(&format!("{stem}{k}"), name);
+    let keys: Vec<String> = (0..).map(key).take_while(|key| npz.has(key)).collect();
+    let stray = npz.keys.iter().find(|k| {
+        let (of, of_name) = super::split_key(k);
+        let axis = split_axis(of).filter(|(side, _)| *side == stem && of_name == name);
+        axis.is_some_and(|(_, axis)| axis >= keys.len())
+    });
+    match stray {
+        Some(stray) => Err(npz.bad(
+            stray,
+            format!(
+                "is an axis of a grid, whose axes are counted from `{}`",
+                key(0)
+            ),
+        )),
+        None => Ok(keys),
+    }
+}
+
+impl Layout {
+    /// Of the values `key` of this shape, by the shapes of the points that the file has for them.
+    pub(super) fn of(npz: &mut NpzFile, side: Side, name: &str, shape: &[usize]) -> Result<Self> {
+        let values = join_key(side.values, name);
+        let owners: &[&str] = if name.is_empty() { &[""] } else { &[name, ""] };
+        for owner in owners {
+            let key = join_key(side.points, owner);
+            let axes = axis_keys(npz, side.points, owner)?;
+            match (npz.has(&key), axes.is_empty()) {
+                (true, true) => return Self::by_points(npz, key, &values, shape),
+                (false, false) => return Self::by_axes(npz, axes, &values, shape),
+                (true, false) => {
+                    return Err(npz.bad(
+                        &key,
+                        format!(
+                            "and `{}` both say where points are; give one of them",
+                            axes[0]
+                        ),
+                    ));
+                }
+                (false, true) => {}
+            }
+        }
+        let points = side.points;
+        Err(npz.bad(
+            &values,
+            format!(
+                "needs its points `{points}` (or the axes of a grid, `{points}0`, `{points}1`, ...), which the file \
+                 lacks; a vector without points is called `{}`",
+                join_key(side.vectors, name)
+            ),
+        ))
+    }
+
+    fn by_axes(
+        npz: &mut NpzFile,
+        axes: Vec<String>,
+        values: &str,
+        shape: &[usize],
+    ) -> Result<Self> {
+        let mut counts = Vec::new();
+        for key in &axes {
+            let along = npz.shape(key, false)?.unwrap_or_default();
+            let &[n] = &along[..] else {
+                let expected = "(n,), the coordinates of a grid along one axis";
+                return Err(npz.bad_shape(key, expected, &along));
+            };
+            counts.push(n);
+        }
+        match grid_layout(Place::Axes(axes.clone()), &counts, shape) {
+            Some(layout) => Ok(layout),
+            None => Err(npz.bad_shape(
+                values,
+                format!(
+                    "{} to fit the axes `{}`",
+                    grid_shapes(&counts),
+                    axes.join("`, `")
+                ),
+                shape,
+            )),
+        }
+    }
+
+    fn by_points(npz: &mut NpzFile, key: String, values: &str, shape: &[usize]) -> Result<Self> {
+        let at = npz.shape(&key, false)?.unwrap_or_default();
+        let listed = |place: Place, n: usize| {
+            match *shape {
+                [samples, m] if m == n => Some((samples, 1)),
+                [samples, m, components] if m == n => Some((samples, components)),
+                _ => None,
+            }
+            .map(|(samples, components)| Layout {
+                place,
+                samples,
+                points: n,
+                components,
+            })
+        };
+        let found = match at[..] {
+            [n] | [n, _] => listed(Place::Listed(key.clone()), n),
+            [.., d] => {
+                let own = match at[..] {
+                    [samples, n, _] if shape.first() == Some(&samples) => {
+                        listed(Place::PerSample(key.clone()), n)
+                    }
+                    _ => None,
+                };
+                let counts = &at[..at.len() - 1];
+                let grid = match counts.len() == d {
+                    true => grid_layout(Place::Grid(key.clone()), counts, shape),
+                    false => None,
+                };
+                if own.is_some() && grid.is_some() {
+                    let axis = key.replacen(['x', 'y'], &format!("{}0", &key[..1]), 1);
+                    return Err(npz.bad(
+                        &key,
+                        format!(
+                            "of shape {} may be a grid or points of each sample; give a grid by its axes, `{axis}` and \
+                             so on",
+                            shown(&at)
+                        ),
+                    ));
+                }
+                own.or(grid)
+            }
+            [] => None,
+        };
+        found.ok_or_else(|| unfitting(npz, &key, &at, values, shape))
+    }
+}
+
+/// Values of shape $(N, n_1, \dots, n_d)$ or with components after that.
+fn grid_layout(place: Place, counts: &[usize], shape: &[usize]) -> Option<Layout> {
+    let (&samples, rest) = shape.split_first()?;
+    let components = match rest.strip_prefix(counts)? {
+        [] => 1,
+        [components] => *components,
+        _ => return None,
+    };
+    Some(Layout {
+        place,
+        samples,
+        points: counts.iter().product(),
+        components,
+    })
+}
+
+fn grid_shapes(counts: &[usize]) -> String {
+    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+    let counts = counts.join(", ");
+    format!("(samples, {counts}) or (samples, {counts}, components)")
+}
+
+/// What would fit, and how to get there.
+fn unfitting(npz: &NpzFile, key: &str, at: &[usize], values: &str, shape: &[usize]) -> Error {
+    let n = match at {
+        [n] | [n, _] => *n,
+        _ => 0,
+    };
+    let beyond: usize = shape.iter().skip(1).product();
+    if shape.len() < 2 || shape.len() > 3 || (n > 0 && n == beyond && shape.len() > 2) {
+        let flatten = match n == beyond {
+            true => format!(
+                ": save it as {values}.reshape(len({values}), -1), if `{key}` lists the points in that order"
+            ),
+            false => String::new(),
+        };
+        let axis = format!("{}0", &key[..1]);
+        return npz.bad_shape(
+            values,
+            format!(
+                "(samples, points) or (samples, points, components){flatten}; or give the axes of the grid, `{axis}` \
+                 and so on, or its points in the shape of the grid",
+            ),
+            shape,
+        );
+    }
+    let (samples, n) = (shape[0], shape[1]);
+    let mut expected = format!(
+        "({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values}` of shape {}",
+        shown(shape)
+    );
+    if at == [samples, n] {
+        expected += " (one-dimensional points of each sample need a third axis of length 1)";
+    }
+    npz.bad_shape(key, expected, at)
+}
+
+/// One set of points: listed, $(n, d)$ or $(n,)$, or in the shape of a grid, $(n_1, \dots, n_d, d)$.
+pub(in crate::data) fn one_set(shape: &[usize], coords: Vec<f64>) -> Option<Result<Points>> {
+    match *shape {
+        [_] => Some(Points::new(1, coords)),
+        [_, d] => Some(Points::new(d, coords)),
+        [ref counts @ .., d] if counts.len() == d => {
+            let points = Points::new(d, coords);
+            Some(points.and_then(|p| p.with_shape(counts.to_vec())))
+        }
+        _ => None,
+    }
+}
+
+/// The crossings of a grid with these axes.
+pub(in crate::data) fn crossings(npz: &mut NpzFile, axes: &[String]) -> Result<Points> {
+    let along = axes.iter().map(|key| Ok(npz.floats(key)?.1));
+    let along = along.collect::<Result<Vec<_>>>()?;
+    Points::tensor(&along).map_err(|e| npz.locate(&axes[0], e))
+}
