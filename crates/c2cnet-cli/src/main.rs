@@ -7,6 +7,7 @@ mod device;
 mod exit;
 mod file_kind;
 mod outputs;
+mod reading;
 mod settings;
 mod training;
 

@@ -34,8 +34,15 @@ pub enum Arrays<'py> {
     PerSample(Vec<Floats<'py>>),
 }
 
-/// A field by name: its points, none for a vector, and its values.
-pub type NamedArrays<'py> = (String, Option<Arrays<'py>>, Arrays<'py>);
+/// A field by name: its points, none for a vector, its values, the shape of its grid if it has one, and whether
+/// components are real and imaginary parts in turn.
+pub type NamedArrays<'py> = (
+    String,
+    Option<Arrays<'py>>,
+    Arrays<'py>,
+    Option<Vec<usize>>,
+    bool,
+);
 
 enum Views<'a> {
     Shared(View<'a>),
@@ -46,19 +53,19 @@ enum Views<'a> {
 pub fn fields(py: Python<'_>, arrays: &[NamedArrays<'_>]) -> PyResult<Fields> {
     let views: Vec<_> = arrays
         .iter()
-        .map(|(name, points, values)| {
+        .map(|(name, points, values, grid, complex)| {
             let points = points.as_ref().map(Arrays::views);
-            (name.clone(), points, values.views())
+            (name.clone(), points, values.views(), grid, *complex)
         })
         .collect();
     let fields = || {
         views
             .into_iter()
-            .map(|(name, points, values)| {
+            .map(|(name, points, values, grid, complex)| {
                 let field = match (points, values) {
                     (None, Views::Shared(values)) => vector(&values),
                     (Some(Views::Shared(points)), Views::Shared(values)) => {
-                        shared(&points, &values)
+                        shared(&points, &values, grid.as_deref())
                     }
                     (Some(Views::PerSample(points)), Views::PerSample(values)) => {
                         per_sample(&points, &values)
@@ -68,7 +75,8 @@ pub fn fields(py: Python<'_>, arrays: &[NamedArrays<'_>]) -> PyResult<Fields> {
                             .into(),
                     )),
                 }?;
-                Ok((name, field))
+                let pairs = complex && field.components().is_multiple_of(2);
+                Ok((name, if pairs { field.as_complex() } else { field }))
             })
             .collect::<Result<_>>()
     };
@@ -192,7 +200,7 @@ fn vector(values: &View<'_>) -> Result<Field> {
     }
 }
 
-fn shared(points: &View<'_>, values: &View<'_>) -> Result<Field> {
+fn shared(points: &View<'_>, values: &View<'_>, grid: Option<&[usize]>) -> Result<Field> {
     let matrices = match values.shape() {
         [_, _] => vec![values.matrix()],
         &[_, _, components] => (0..components)
@@ -206,7 +214,12 @@ fn shared(points: &View<'_>, values: &View<'_>) -> Result<Field> {
             ));
         }
     };
-    Field::shared(points_of(points)?, matrices)
+    let points = points_of(points)?;
+    let points = match grid {
+        Some(grid) => points.with_shape(grid.to_vec())?,
+        None => points,
+    };
+    Field::shared(points, matrices)
 }
 
 fn per_sample(points: &[View<'_>], values: &[View<'_>]) -> Result<Field> {
@@ -348,14 +361,20 @@ pub fn field<'py>(
     field: &Field,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     use c2cnet::data::Observations;
-    let at = |points: &Points| array(py, &[points.len(), points.dim()], points.coords());
+    let at = |points: &Points| {
+        let shape = [points.shape(), vec![points.dim()]].concat();
+        array(py, &shape, points.coords())
+    };
     if let Some(found) = field.vectors() {
         let values = rows(py, found.as_ref()).into_any();
         return Ok((py.None().into_bound(py), values));
     }
     match field.observations() {
         Observations::Shared { points, values: v } => {
-            Ok((at(points)?.into_any(), values(py, v).into_any()))
+            let values = values(py, v);
+            let mut shape = [vec![field.samples()], points.shape()].concat();
+            shape.extend((v.len() > 1).then_some(v.len()));
+            Ok((at(points)?.into_any(), values.reshape(shape)?.into_any()))
         }
         Observations::PerSample(samples) => {
             let (points, found) = (PyList::empty(py), PyList::empty(py));

@@ -4,7 +4,7 @@ use crate::arrays::{NamedArrays, field, fields};
 use crate::errors::exception;
 use crate::pool;
 use crate::watch::watched;
-use c2cnet::data::Dataset;
+use c2cnet::data::{Dataset, Missing};
 use c2cnet::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -37,9 +37,16 @@ pub fn problems() -> PyResult<String> {
 
 /// Reads a data file.
 #[pyfunction]
-pub fn read_npz<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+#[pyo3(signature = (path, missing="refuse"))]
+pub fn read_npz<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    missing: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let missing: Missing = serde_json::from_value(missing.into())
+        .map_err(|e| exception(Error::Config(format!("missing: {e}"))))?;
     let data = py
-        .detach(|| pool::run(|| Dataset::read_npz(&path)))
+        .detach(|| pool::run(|| Dataset::read_npz_with(&path, missing)))
         .map_err(exception)?;
     to_dict(py, &data)
 }
@@ -98,7 +105,7 @@ fn to_dict<'py>(py: Python<'py>, data: &Dataset) -> PyResult<Bound<'py, PyDict>>
         let list = PyList::empty(py);
         for (name, one) in all {
             let (points, values) = field(py, one)?;
-            list.append((name, points, values))?;
+            list.append((name, points, values, one.is_complex()))?;
         }
         dict.set_item(key, list)?;
     }

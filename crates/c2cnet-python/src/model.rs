@@ -169,6 +169,20 @@ impl Model {
         Ok(json!(report).to_string())
     }
 
+    /// The shape of the grid of an output's points; none if they were listed.
+    fn grid(&self, output: &str) -> Option<Vec<usize>> {
+        let mut outputs = self.net.outputs().iter();
+        let (_, decoder) = outputs.find(|(name, _)| name == output)?;
+        let shape = decoder.points()?.shape();
+        (shape.len() > 1).then_some(shape)
+    }
+
+    /// Whether the components of an output are real and imaginary parts in turn.
+    fn is_complex(&self, output: &str) -> bool {
+        let mut outputs = self.net.outputs().iter();
+        outputs.any(|(name, decoder)| name == output && decoder.is_complex())
+    }
+
     /// A description of the model, as JSON.
     fn describe(&self) -> String {
         let net = &self.net;
@@ -204,6 +218,7 @@ impl Model {
                     "components": decoder.basis().components(),
                     "domain": domain(decoder.basis()),
                     "rank": decoder.rank(),
+                    "complex": decoder.is_complex(),
                 })
             })
             .collect();

@@ -44,6 +44,14 @@ pub fn table(report: &EvaluationReport, numbered: bool) -> Table {
     row("worst", report.worst_rl2e, &worst);
     row("MSE", report.mse, "mean squared error");
     row("rms", report.rms, "root mean square of the outputs");
+    for (name, errors) in parts(report) {
+        let words = format!(
+            "RL2E of this alone; of the training mean {}, rms {}",
+            error(errors.mean_rl2e),
+            error(errors.rms)
+        );
+        row(&name, errors.rl2e, &words);
+    }
     for quantity in &report.quantities {
         let name = match quantity.output.as_str() {
             "" => "q",
@@ -60,6 +68,44 @@ pub fn table(report: &EvaluationReport, numbered: bool) -> Table {
         );
     }
     table
+}
+
+/// One row of the table for an output or a component.
+struct Own {
+    rl2e: f64,
+    mean_rl2e: f64,
+    rms: f64,
+}
+
+/// Outputs and components by name, where there are several. Entries of vectors have rows of their own.
+fn parts(report: &EvaluationReport) -> Vec<(String, Own)> {
+    let mut parts = Vec::new();
+    for output in &report.outputs {
+        let name = match output.output.as_str() {
+            "" => "u",
+            name => name,
+        };
+        if report.outputs.len() > 1 {
+            let own = Own {
+                rl2e: output.rl2e,
+                mean_rl2e: output.mean_rl2e,
+                rms: output.rms,
+            };
+            parts.push((name.to_string(), own));
+        }
+        let is_vector = report.quantities.iter().any(|q| q.output == output.output);
+        if output.components.len() > 1 && !is_vector {
+            parts.extend(output.components.iter().enumerate().map(|(c, component)| {
+                let own = Own {
+                    rl2e: component.rl2e,
+                    mean_rl2e: component.mean_rl2e,
+                    rms: component.rms,
+                };
+                (format!("{name}[{c}]"), own)
+            }));
+        }
+    }
+    parts
 }
 
 /// The errors as one object; `on` says on which samples.

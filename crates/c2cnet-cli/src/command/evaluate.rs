@@ -3,6 +3,7 @@
 use super::errors;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
+use crate::reading::Reading;
 use c2cnet::C2CNet;
 use c2cnet::data::Dataset;
 use c2cnet::operator::EvaluationReport;
@@ -46,6 +47,9 @@ pub struct Args {
     figure: Option<PathBuf>,
 
     #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
     force: Force,
 
     /// Print one JSON object instead of text.
@@ -61,7 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     outputs::check(args.force, [&*args.model, &*args.data], &writes)?;
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.model)?;
-    let data = Dataset::read_npz(&args.data)?;
+    let data = args.reading.read(&args.data)?;
     let (on, indices) = samples_of(&data, &args.on, &model)?;
     drop(progress);
     let progress = Progress::start(format!("predicting {}", counted(indices.len(), "sample")));
@@ -97,6 +101,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         terminal::say_json(&object.into())?;
         return Ok(());
     }
+    if on == "train" {
+        say(
+            "The model was fitted to these samples: on others its errors are larger. `c2cnet fit --test-fraction 0.2` sets\n\
+             some apart.\n",
+        )?;
+    }
     say(format_args!(
         "errors on {} ({on}), predicted in {seconds:.3} s",
         counted(report.n_samples, "sample")
@@ -108,9 +118,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
              returned for the final fit.",
             terminal::error(error)
         ))?;
-    }
-    if on == "train" {
-        say("\nThe model was fitted to these samples: on others its errors are larger.")?;
     }
     for path in [&args.per_sample, &args.figure].into_iter().flatten() {
         say(format_args!("wrote {}", path.display()))?;
@@ -132,8 +139,15 @@ fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, Vec<u
         "test" => {
             // Where nothing was set apart, the same file holds training samples only.
             let seen = model.info()["data"]["fingerprint"] == data.fingerprint().as_str();
-            let name = if !split && seen { "train" } else { "test" };
-            (name, data.test_indices())
+            match model.info()["data"]["test"].as_array() {
+                // Set apart by the fit itself.
+                Some(apart) if !split && seen => {
+                    let apart = apart.iter().filter_map(|k| Some(k.as_u64()? as usize));
+                    ("test", apart.filter(|k| *k < data.samples()).collect())
+                }
+                _ if !split && seen => ("train", data.test_indices()),
+                _ => ("test", data.test_indices()),
+            }
         }
         other => (other, data.indices_of(other)),
     };

@@ -4,9 +4,9 @@ use super::errors;
 use crate::device::DeviceFlag;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
+use crate::reading::Reading;
 use crate::settings::{FitFlags, read_plan};
 use crate::training::{MetricsFile, Training};
-use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::report::{Choice, NetworkReport};
 use c2cnet::storage::Claim;
@@ -19,13 +19,16 @@ use std::time::Duration;
 const AFTER_HELP: &str = "\
 DATA is an .npz file, as np.savez writes it, with
   x   input points, (n1, d), or (N, n1, d) if each sample has its own
-  f   input values, (N, n1) or (N, n1, components)
+  f   input values, (N, n1) or (N, n1, components), real or complex
   y   output points, u   output values, likewise
-and, if you like, n_train: the first so many samples train, the rest are left for `evaluate`.
+A grid may have its natural shape: f (N, k1, k2) or (N, k1, k2, components) with the axes x0 (k1,) and
+x1 (k2,), or with x (k1, k2, 2). And, if you like, n_train: the first so many samples train, the rest are left for `evaluate`.
 
 Examples:
   c2cnet fit data.npz -o model.c2c
   c2cnet fit data.npz -o model.c2c --map linear --seed 3
+  c2cnet fit data.npz -o model.c2c --test-fraction 0.2
+  c2cnet fit data.npz -o model.c2c --set 'output.weights=[1.0, 10.0]' --set 'output.periodic=[true, false]'
   c2cnet plan data.npz -o plan.toml; c2cnet fit data.npz --plan plan.toml -o model.c2c
   c2cnet fit data.npz -o model.c2c \\
       --input-basis 'family=\"random-features\", functions=256, partitions=[16]' \\
@@ -81,6 +84,13 @@ pub struct Args {
     plan: Option<PathBuf>,
 
     #[command(flatten)]
+    reading: Reading,
+
+    /// Set this part of the samples apart, which `evaluate` then judges; for data without n_train.
+    #[arg(long, value_name = "PART")]
+    test_fraction: Option<f64>,
+
+    #[command(flatten)]
     settings: FitFlags,
 
     #[command(flatten)]
@@ -128,7 +138,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let _claim = Claim::new(&args.output)?;
     args.device.check()?;
     let progress = Progress::start("reading the data").on(args.device.device);
-    let data = Dataset::read_npz(&args.data)?;
+    let mut data = args.reading.read(&args.data)?;
+    if let Some(fraction) = args.test_fraction {
+        data.hold_out(fraction, config.seed)?;
+    }
+    // Before the work, which may be for nothing.
+    for warning in data.warnings() {
+        progress.note(warning);
+    }
     let training = Training::new(
         progress,
         &args.output,
@@ -175,6 +192,7 @@ fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> 
     object.insert("network".into(), network_object(report.network.as_ref()));
     let choices: Vec<Value> = report.choices.iter().map(Choice::object).collect();
     object.insert("choices".into(), choices.into());
+    object.insert("warnings".into(), json!(report.warnings));
     object.insert("candidates".into(), json!(report.candidates));
     object.insert("n_train".into(), json!(report.n_train));
     object.insert("timings".into(), json!(report.seconds));

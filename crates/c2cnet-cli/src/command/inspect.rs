@@ -4,8 +4,9 @@ mod data;
 mod model;
 
 use crate::file_kind::FileKind;
+use crate::reading::Reading;
 use c2cnet::C2CNet;
-use c2cnet::data::{Dataset, npz};
+use c2cnet::data::npz;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{self, Table, say};
 use serde_json::json;
@@ -30,6 +31,9 @@ pub struct Args {
     #[arg(long, conflicts_with = "file")]
     devices: bool,
 
+    #[command(flatten)]
+    reading: Reading,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
@@ -38,7 +42,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let (text, object) = match &args.file {
         None => devices(),
-        Some(file) => describe(file)?,
+        Some(file) => describe(file, args.reading)?,
     };
     if args.json {
         terminal::say_json(&object)?;
@@ -66,9 +70,9 @@ fn devices() -> (String, serde_json::Value) {
 }
 
 /// By the first bytes, not by the name.
-fn describe(file: &Path) -> Result<(String, serde_json::Value)> {
+fn describe(file: &Path, reading: Reading) -> Result<(String, serde_json::Value)> {
     match FileKind::of(file)? {
-        FileKind::Data | FileKind::Prediction => match Dataset::read_npz(file) {
+        FileKind::Data | FileKind::Prediction => match reading.read(file) {
             Ok(dataset) => Ok(data::describe(&dataset)),
             // Predictions have outputs alone.
             Err(e) => prediction(file).ok_or(e),

@@ -2,8 +2,8 @@
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
+use crate::reading::Reading;
 use crate::settings::FitFlags;
-use c2cnet::data::Dataset;
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::terminal::{Progress, interrupt, say};
 use std::path::PathBuf;
@@ -29,6 +29,9 @@ pub struct Args {
     output: Option<PathBuf>,
 
     #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
     settings: FitFlags,
 
     #[command(flatten)]
@@ -44,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         .map(|path| (path.as_path(), FileKind::Other));
     outputs::check(args.force, reads, &writes.collect::<Vec<_>>())?;
     let progress = Progress::start("reading the data");
-    let data = Dataset::read_npz(&args.data)?;
+    let data = args.reading.read(&args.data)?;
     let (plan, choices) = interrupt::patiently(|| c2cnet::plan(&data, &config, &progress))?;
     drop(progress);
     let mut text = format!(

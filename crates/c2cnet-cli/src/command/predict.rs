@@ -2,6 +2,7 @@
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
+use crate::reading::Reading;
 use c2cnet::C2CNet;
 use c2cnet::data::npz::write_npz;
 use c2cnet::data::{Dataset, Field, Points, read_output_points, read_points};
@@ -20,7 +21,8 @@ The outputs are predicted at
   else y of INPUT     (also each sample's own points, where INPUT has u there)
   else the points that the model was fitted with
 and written as y (n, d) and u (N, n) or (N, n, components); named outputs as y.NAME, u.NAME.
-Quantities have no points and are written as q (N, k), q.NAME.
+Where the points were given as a grid, y and u have its shape: (k1, k2, 2) and (N, k1, k2); u is complex
+where the training outputs were. Quantities have no points and are written as q (N, k), q.NAME.
 
 Examples:
   c2cnet predict model.c2c new.npz -o prediction.npz
@@ -46,6 +48,9 @@ pub struct Args {
     output: PathBuf,
 
     #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
     force: Force,
 
     /// Print one JSON object instead of text.
@@ -65,6 +70,8 @@ enum Target {
 struct Prediction {
     name: String,
     target: Target,
+    /// Whether components are real and imaginary parts in turn.
+    complex: bool,
     /// For shared points, one `n` x `N` matrix a component; else one `n_k` x 1 a component, for
     /// each sample.
     values: Vec<Vec<Mat<f64>>>,
@@ -77,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     outputs::check(args.force, reads, &[(&args.output, FileKind::Prediction)])?;
     let progress = Progress::start("reading the model and the inputs");
     let model = C2CNet::load(&args.model)?;
-    let data = Dataset::read_npz(&args.input)?;
+    let data = args.reading.read(&args.input)?;
     let targets = targets(args, &model, &data)?;
     drop(progress);
     let progress = Progress::start(format!("predicting {}", counted(data.samples(), "sample")));
@@ -95,7 +102,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 .map(|(k, points)| model.decode(coordinates.as_ref().subcols(k, 1), &name, points))
                 .collect::<Result<_>>()?,
         };
+        let mut outputs = model.outputs().iter();
         predictions.push(Prediction {
+            complex: outputs.any(|(n, decoder)| *n == name && decoder.is_complex()),
             name,
             target,
             values,
@@ -227,7 +236,8 @@ fn write(args: &Args, predictions: &[Prediction]) -> Result<()> {
             let samples = match &prediction.target {
                 Target::Shared(points) => {
                     let coords = points.coords().iter().copied();
-                    npz.put_f64(&key("y"), &[n, points.dim()], coords)?;
+                    let shape = [points.shape(), vec![points.dim()]].concat();
+                    npz.put_f64(&key("y"), &shape, coords)?;
                     prediction.values[0][0].ncols()
                 }
                 Target::PerSample(all) => {
@@ -243,13 +253,24 @@ fn write(args: &Args, predictions: &[Prediction]) -> Result<()> {
                 }
                 Target::Vector => prediction.values[0][0].ncols(),
             };
-            let (stem, shape) = match &prediction.target {
-                Target::Vector => ("q", vec![samples, components]),
-                _ if components > 1 => ("u", vec![samples, n, components]),
-                _ => ("u", vec![samples, n]),
+            let entries = if prediction.complex {
+                components / 2
+            } else {
+                components
             };
+            let (stem, mut shape) = match &prediction.target {
+                Target::Vector => ("q", vec![samples, components]),
+                Target::Shared(points) => ("u", [vec![samples], points.shape()].concat()),
+                Target::PerSample(_) => ("u", vec![samples, n]),
+            };
+            if stem == "u" && entries > 1 {
+                shape.push(entries);
+            }
             let values = (0..samples).flat_map(|k| prediction.sample(k, n));
-            npz.put_f64(&key(stem), &shape, values)?;
+            match prediction.complex {
+                true => npz.put_complex(&key(stem), &shape, values)?,
+                false => npz.put_f64(&key(stem), &shape, values)?,
+            }
         }
         Ok(())
     })

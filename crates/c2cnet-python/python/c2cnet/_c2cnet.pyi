@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import Floats, Named
+from ._arrays import Floats
 
 __version__: str
 
@@ -25,39 +25,41 @@ class Model:
     def from_bytes(bytes: bytes) -> Model: ...
     def to_bytes(self) -> bytes: ...
     def predict(
-        self, inputs: Sequence[Named], output: str, at: Floats | list[Floats] | None
+        self, inputs: Sequence[tuple[Any, ...]], output: str, at: Floats | list[Floats] | None
     ) -> Any: ...
-    def encode(self, inputs: Sequence[Named]) -> NDArray[np.float64]: ...
+    def encode(self, inputs: Sequence[tuple[Any, ...]]) -> NDArray[np.float64]: ...
     def map(self, coefficients: Floats) -> NDArray[np.float64]: ...
     def decode(
         self, coordinates: Floats, output: str, at: Floats | list[Floats] | None
     ) -> Any: ...
     def evaluate(
-        self, inputs: Sequence[Named], outputs: Sequence[Named]
+        self, inputs: Sequence[tuple[Any, ...]], outputs: Sequence[tuple[Any, ...]]
     ) -> str: ...
     def describe(self) -> str: ...
+    def grid(self, output: str) -> list[int] | None: ...
+    def is_complex(self, output: str) -> bool: ...
     def archive(self) -> tuple[dict[str, NDArray[np.float64]], str]: ...
 
 def fit(
     config: str,
-    inputs: Sequence[Named],
-    outputs: Sequence[Named],
+    inputs: Sequence[tuple[Any, ...]],
+    outputs: Sequence[tuple[Any, ...]],
     triangles: list[list[int]] | None = None,
     listener: Callable[[str], object] | None = None,
     device: str = "cpu",
 ) -> tuple[Model, str]: ...
 def plan(
     config: str,
-    inputs: Sequence[Named],
-    outputs: Sequence[Named],
+    inputs: Sequence[tuple[Any, ...]],
+    outputs: Sequence[tuple[Any, ...]],
     triangles: list[list[int]] | None = None,
     listener: Callable[[str], object] | None = None,
     device: str = "cpu",
 ) -> tuple[str, list[str]]: ...
 def fit_plan(
     plan: str,
-    inputs: Sequence[Named],
-    outputs: Sequence[Named],
+    inputs: Sequence[tuple[Any, ...]],
+    outputs: Sequence[tuple[Any, ...]],
     triangles: list[list[int]] | None = None,
     listener: Callable[[str], object] | None = None,
     device: str = "cpu",
@@ -65,17 +67,17 @@ def fit_plan(
 def diagnose(
     model: Model,
     config: str,
-    inputs: Sequence[Named],
-    outputs: Sequence[Named],
+    inputs: Sequence[tuple[Any, ...]],
+    outputs: Sequence[tuple[Any, ...]],
     listener: Callable[[str], object] | None = None,
 ) -> str: ...
 def generate(problem: str, settings: str, seed: int) -> dict[str, Any]: ...
 def problems() -> str: ...
-def read_npz(path: str | PathLike[str]) -> dict[str, Any]: ...
+def read_npz(path: str | PathLike[str], missing: str = "refuse") -> dict[str, Any]: ...
 def write_npz(
     path: str | PathLike[str],
-    inputs: Sequence[Named],
-    outputs: Sequence[Named],
+    inputs: Sequence[tuple[Any, ...]],
+    outputs: Sequence[tuple[Any, ...]],
     n_train: int | None = None,
     triangles: list[list[int]] | None = None,
     meta: str = "null",

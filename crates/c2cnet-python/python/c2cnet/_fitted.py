@@ -23,6 +23,7 @@ class Fitted(Parameters):
 
     x: FieldsLike | None
     y: FieldsLike | None
+    missing: str
     errors_: Errors
     _model: _c2cnet.Model
 
@@ -111,11 +112,13 @@ class Fitted(Parameters):
 
     def _inputs(self, f: FieldsLike, x: FieldsLike | None) -> list[Named]:
         known = self._known(self.x, "_fitted_x")
-        return _arrays.fields(f, x, "f", "x", known, self._functions("inputs", "_fitted_x"))
+        functions = self._functions("inputs", "_fitted_x")
+        return _arrays.fields(f, x, "f", "x", known, functions, self.missing)
 
     def _outputs(self, u: FieldsLike, y: FieldsLike | None) -> list[Named]:
         known = self._known(self.y, "_fitted_y")
-        return _arrays.fields(u, y, "u", "y", known, self._functions("outputs", "_fitted_y"))
+        functions = self._functions("outputs", "_fitted_y")
+        return _arrays.fields(u, y, "u", "y", known, functions, self.missing)
 
     def _functions(self, side: str, attribute: str) -> Callable[[str], bool]:
         """Tell which fields of the model have points."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays
-from ._arrays import FieldLike, FieldsLike
+from ._arrays import FieldLike, FieldsLike, Place
 from ._fitted import Fitted
 from .metrics import Errors
 
@@ -29,17 +29,20 @@ class Operator(Fitted):
         Parameters
         ----------
         f : array of shape (samples, points[, components]), list of arrays, or dict of these
-            Input values; ``(samples, values)`` where the model was fitted to vectors.
+            Input values, on a grid also in its shape, ``(samples, n1, n2[, components])``;
+            ``(samples, values)`` where the model was fitted to vectors.
         x : array, list of arrays or dict, optional
             Where they were observed; the points of the fit if not given. They may differ from
             those.
         y : array of shape (points, dimension) or (points,), list of arrays, or dict, optional
-            Where to predict; the points of the fit if not given.
+            Where to predict; the points of the fit if not given. A grid may be a tuple of its
+            axes or an array ``(n1, n2, 2)``.
 
         Returns
         -------
         ndarray of shape (samples, points[, components]), list of ndarray, or dict of these
-            Double precision and contiguous, ready for ``torch.from_numpy``; a list if ``y`` has
+            Double precision and contiguous, ready for ``torch.from_numpy``; in the shape of the
+            grid if ``y`` is one, complex if the training outputs were; a list if ``y`` has
             points for each sample, a dictionary if outputs have names, ``(samples, values)`` for
             vectors, which have no points.
 
@@ -58,12 +61,24 @@ class Operator(Fitted):
         names = self._output_names()
         found = {}
         for name in names:
-            at = y.get(name) if isinstance(y, Mapping) else y
-            places = None if at is None else _arrays.points(at, "y")
-            found[name] = model.predict(inputs, name, places)
-            if isinstance(at, np.ndarray) and at.ndim == 3:
-                found[name] = np.stack(found[name])
+            at = _place(y, name, len(inputs[0].values))
+            values = model.predict([i.arrays() for i in inputs], name, at and at.points)
+            found[name] = self._as_given(name, values, at, y)
         return found[""] if names == [""] else found
+
+    def _as_given(self, name: str, values: Any, at: Place | None, y: Any) -> Any:
+        """Return predictions in the shape of the points, complex where the training outputs were."""
+        model = self._fitted()
+        if isinstance(values, list):
+            asked = y.get(name) if isinstance(y, Mapping) else y
+            if isinstance(asked, np.ndarray):
+                values = np.stack(values)
+        if model.is_complex(name):
+            values = _arrays.combined(values)
+        grid = model.grid(name) if at is None else at.grid
+        if grid is None or isinstance(values, list):
+            return values
+        return values.reshape(len(values), *grid, *values.shape[2:])
 
     def encode(self, f: FieldsLike, x: FieldsLike | None = None) -> NDArray[np.float64]:
         """Return input coefficients.
@@ -86,7 +101,7 @@ class Operator(Fitted):
         >>> model.encode(data.test.f).shape
         (10, 30)
         """
-        return self._fitted().encode(self._inputs(f, x))
+        return self._fitted().encode([i.arrays() for i in self._inputs(f, x)])
 
     def map_coefficients(self, coefficients: ArrayLike) -> NDArray[np.float64]:
         """Return output coordinates of input coefficients.
@@ -136,8 +151,9 @@ class Operator(Fitted):
         numbers = _arrays.floats(coordinates, "coordinates")
         found = {}
         for name in names:
-            at = y.get(name) if isinstance(y, Mapping) else y
-            found[name] = model.decode(numbers, name, None if at is None else _arrays.points(at, "y"))
+            at = _place(y, name, len(numbers))
+            values = model.decode(numbers, name, at and at.points)
+            found[name] = self._as_given(name, values, at, y)
         return found[""] if names == [""] else found
 
     # Errors
@@ -169,7 +185,9 @@ class Operator(Fitted):
         10
         """
         model = self._fitted()
-        report = json.loads(model.evaluate(self._inputs(f, x), self._outputs(u, y)))
+        inputs = [i.arrays() for i in self._inputs(f, x)]
+        outputs = [o.arrays() for o in self._outputs(u, y)]
+        report = json.loads(model.evaluate(inputs, outputs))
         return Errors.from_report(report, report.pop("relative"))
 
     def score(
@@ -224,3 +242,8 @@ class Operator(Fitted):
 
         self._fitted()
         return onnx_export.export(self, path, x, y, part)
+
+
+def _place(y: Any, name: str, samples: int) -> Place | None:
+    at = y.get(name) if isinstance(y, Mapping) else y
+    return None if at is None else _arrays.place(at, "y", samples=samples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -44,13 +45,16 @@ class C2CNet(Pictures):
     x, y : array of shape (points, dimension) or (points,), optional
         Points that all samples share, for tools that call ``fit(f, u)``.
     input_transform : {"auto", "none", "log", "standardise", "log-standardise"} or dict
-        How inputs are transformed; "auto" tries the logarithm if they are positive.
+        How inputs are transformed ("standardize" is understood, too); "auto" tries the logarithm if they are positive.
     cut : float, optional
         Relative cut of the decoder's singular values.
     symmetries : {"none", "interval", "square"}
         Training samples are augmented by them.
     triangles : array of int of shape (triangles, 3), optional
         A mesh on the output points, for finite elements with ``mesh="data"`` and for plots.
+    missing : {"refuse", "nan"}
+        What NaN among values means: a mistake, or a reading that is missing. Samples then keep the
+        points that they have.
     settings : dict, optional
         Any other setting, as in a settings file: ``{"search": {"max_functions": 256}}``.
     seed : int
@@ -96,6 +100,7 @@ class C2CNet(Pictures):
         cut: float | None = None,
         symmetries: Literal["none", "interval", "square"] = "none",
         triangles: ArrayLike | None = None,
+        missing: Literal["refuse", "nan"] = "refuse",
         settings: Mapping[str, Any] | None = None,
         seed: int = 0,
         device: str = "cpu",
@@ -111,6 +116,7 @@ class C2CNet(Pictures):
         self.cut = cut
         self.symmetries = symmetries
         self.triangles = triangles
+        self.missing = missing
         self.settings = settings
         self.seed = seed
         self.device = device
@@ -135,7 +141,8 @@ class C2CNet(Pictures):
             Input and output values. A list has an array ``(points,)`` or ``(points, components)``
             for each sample, a dictionary has fields by name.
         x, y : array of shape (points, dimension) or (points,), list of arrays, or dict, optional
-            Where they were observed: shared by all samples, or a list with an array for each
+            Where they were observed: shared by all samples, as a grid (a tuple of its axes, or an array
+            ``(n1, n2, 2)``, with values ``(samples, n1, n2[, components])``), or a list with an array for each
             (also an array ``(samples, points, dimension)``). The constructor's if not given. What
             has no points at all, and no basis named for it, is a vector per sample, of shape
             ``(samples, values)`` or ``(samples,)``: parameters without ``x``, quantities without
@@ -164,29 +171,35 @@ class C2CNet(Pictures):
         >>> model.errors_.rl2e < 1e-2
         True
         """
-        inputs = _arrays.fields(f, x, "f", "x", self.x, _has_basis(self.input))
-        outputs = _arrays.fields(u, y, "u", "y", self.y, _has_basis(self.output))
+        inputs, outputs = self._data(f, u, x, y)
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
         if plan is None:
             model, report = _c2cnet.fit(
                 json.dumps(self._settings()),
-                inputs,
-                outputs,
+                [i.arrays() for i in inputs],
+                [o.arrays() for o in outputs],
                 triangles,
                 self._listener(),
                 self.device,
             )
         else:
             model, report = _c2cnet.fit_plan(
-                json.dumps(plan), inputs, outputs, triangles, self._listener(), self.device
+                json.dumps(plan),
+                [i.arrays() for i in inputs],
+                [o.arrays() for o in outputs],
+                triangles,
+                self._listener(),
+                self.device,
             )
         self._model = model
-        self._fitted_x = {name: points for name, points, _ in inputs}
-        self._fitted_y = {name: points for name, points, _ in outputs}
+        self._fitted_x = {i.name: i.given for i in inputs}
+        self._fitted_y = {o.name: o.given for o in outputs}
         self.report_ = json.loads(report)
+        for text in self.report_["warnings"]:
+            warnings.warn(text, stacklevel=2)
         held = self.report_["validation"]
         self.errors_ = Errors.from_report(held, held.pop("relative"))
-        first = inputs[0][2]
+        first = inputs[0].values
         if not isinstance(first, list):
             self.n_features_in_ = first.shape[1]
         return self
@@ -220,15 +233,27 @@ class C2CNet(Pictures):
         'linear'
         >>> model = model.fit(data.train.f, data.train.u, data.x, data.y, plan=plan)
         """
-        inputs = _arrays.fields(f, x, "f", "x", self.x, _has_basis(self.input))
-        outputs = _arrays.fields(u, y, "u", "y", self.y, _has_basis(self.output))
+        inputs, outputs = self._data(f, u, x, y)
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
         config = json.dumps(self._settings())
         text, _ = _c2cnet.plan(
-            config, inputs, outputs, triangles, self._listener(), self.device
+            config,
+            [i.arrays() for i in inputs],
+            [o.arrays() for o in outputs],
+            triangles,
+            self._listener(),
+            self.device,
         )
         plan: dict[str, Any] = json.loads(text)
         return plan
+
+    def _data(
+        self, f: FieldsLike, u: FieldsLike, x: FieldsLike | None, y: FieldsLike | None
+    ) -> tuple[list[Named], list[Named]]:
+        return (
+            _arrays.fields(f, x, "f", "x", self.x, _has_basis(self.input), self.missing),
+            _arrays.fields(u, y, "u", "y", self.y, _has_basis(self.output), self.missing),
+        )
 
     def _settings(self) -> dict[str, Any]:
         return fit_settings(
@@ -284,7 +309,13 @@ class C2CNet(Pictures):
         inputs = [] if f is None else _first(self._inputs(f, x), samples)
         outputs = [] if u is None else _first(self._outputs(u, y), samples)
         config = json.dumps(self._settings())
-        report = _c2cnet.diagnose(model, config, inputs, outputs, self._listener())
+        report = _c2cnet.diagnose(
+            model,
+            config,
+            [i.arrays() for i in inputs],
+            [o.arrays() for o in outputs],
+            self._listener(),
+        )
         return Diagnosis.from_report(json.loads(report))
 
     def plot_spectrum(self, f: FieldsLike, x: FieldsLike | None = None) -> Figure:
@@ -423,7 +454,7 @@ def _first(named: list[Named], samples: int) -> list[Named]:
     def cut(points: Floats | list[Floats] | None) -> Floats | list[Floats] | None:
         return points[:samples] if isinstance(points, list) else points
 
-    return [(name, cut(points), values[:samples]) for name, points, values in named]
+    return [n._replace(points=cut(n.points), values=n.values[:samples]) for n in named]
 
 
 def _print_step(text: str) -> None:

@@ -114,6 +114,11 @@ class Errors:
         ``rmse`` (root mean square error) and ``deviation`` (standard deviation of the truth), in its
         own units.
 
+    outputs : list of dict
+        For each output: ``output`` (its name), ``rl2e``, ``floor``, ``mean_rl2e``, ``rms`` and, for each of its
+        ``components``, ``rl2e``, ``mean_rl2e``, ``mse`` and ``rms``. Where components differ much in size,
+        ``rl2e`` above counts them equally; these are each one's own.
+
     Examples
     --------
     >>> import c2cnet
@@ -137,6 +142,7 @@ class Errors:
     n_samples: int
     relative: NDArray[np.float64]
     quantities: list[dict[str, Any]] = field(default_factory=list)
+    outputs: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def from_report(cls, report: dict[str, Any], relative: Any) -> Errors:
@@ -174,9 +180,22 @@ class Errors:
             ("worst", self.worst_rl2e),
             ("MSE", self.mse),
             ("rms", self.rms),
+            *self._parts(),
             *((f"{q['output'] or 'q'}[{q['column']}]", q["rmse"]) for q in self.quantities),
         ]
         return [(name, f"{value:.3e}") for name, value in shown if value is not None]
+
+    def _parts(self) -> list[tuple[str, float | None]]:
+        """Errors of outputs and of components, where there are several."""
+        found: list[tuple[str, float | None]] = []
+        vectors = {q["output"] for q in self.quantities}
+        for one in self.outputs:
+            name = one["output"] or "u"
+            if len(self.outputs) > 1:
+                found.append((name, one["rl2e"]))
+            if len(one["components"]) > 1 and one["output"] not in vectors:
+                found += [(f"{name}[{c}]", part["rl2e"]) for c, part in enumerate(one["components"])]
+        return found
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {name:<15}{value}" for name, value in self.rows())

@@ -123,13 +123,15 @@ def _operator(
         raise ValueError("the export supports operators with one input and one output field")
     if described["inputs"][0]["vector"] or described["outputs"][0]["vector"]:
         raise ValueError("the export supports functions, not vectors without points; part='map' works")
+    if any(one.get("complex") for one in described["outputs"]):
+        raise ValueError("the export supports real outputs; this model's are complex")
     at = {
         "x": model._known(model.x, "_fitted_x") if x is None else x,
         "y": model._known(model.y, "_fitted_y") if y is None else y,
     }
     points = {}
     for name, given in at.items():
-        found = None if given is None else _arrays.points(given, name)
+        found = None if given is None else _arrays.place(given, name, samples=-1).points
         if found is None or isinstance(found, list):
             raise ValueError(f"the export needs fixed points; give {name} that all samples share")
         points[name] = found

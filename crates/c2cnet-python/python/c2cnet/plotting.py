@@ -231,23 +231,28 @@ def prediction(
     -------
     matplotlib.figure.Figure
     """
-    (_, where, values), *more = model._inputs(f, x)
+    first, *more = model._inputs(f, x)
     if more:
         raise ValueError("plots support one input and one output; plot named fields one by one")
     chosen = list(samples)
+    where, values = first.points, first.values
     inputs = [values[k] for k in chosen]
     sensors = [where[k] for k in chosen] if isinstance(where, list) else where
     at = model._known(model.y, "_fitted_y") if y is None else y
     if at is None:
         raise ValueError("the points to predict at are not known; give y (vectors without points are not drawn)")
-    points = _arrays.points(at, "y")
+    points = _arrays.place(at, "y", samples=len(values)).points
     places = [points[k] for k in chosen] if isinstance(points, list) else [points] * len(chosen)
     predicted = model.predict(
         inputs if isinstance(sensors, list) else np.stack(inputs),
         sensors,
         places if isinstance(points, list) else points,
     )
-    truths = None if u is None else [_arrays.floats(u[k], "u") for k in chosen]
+    # Complex numbers are drawn as two components, grids as their points.
+    predicted = [_arrays.numbers(p, "predicted")[0].reshape(len(p), -1) for p in predicted]
+    truths = None
+    if u is not None:
+        truths = [_arrays.numbers(u[k], "u")[0].reshape(len(at), -1) for k, at in zip(chosen, places)]
     mesh = None if triangles is None else np.asarray(triangles)
     draw = _curves if places[0].shape[1] == 1 else _maps
     if places[0].shape[1] > 2:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,11 +130,12 @@ class Dataset:
             The file to write.
         """
         outputs = [] if self.u is None else _arrays.fields(self.u, self.y, "u", "y")
+        inputs = _arrays.fields(self.f, self.x, "f", "x")
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
         _c2cnet.write_npz(
             path,
-            _arrays.fields(self.f, self.x, "f", "x"),
-            outputs,
+            [i.arrays() for i in inputs],
+            [o.arrays() for o in outputs],
             self.n_train,
             triangles,
             json.dumps(self.meta),
@@ -188,13 +189,15 @@ def problems() -> list[Problem]:
     return [Problem(**p) for p in json.loads(_c2cnet.problems())]
 
 
-def load_npz(path: str | PathLike[str]) -> Dataset:
+def load_npz(path: str | PathLike[str], missing: Literal["refuse", "nan"] = "refuse") -> Dataset:
     """Read a data file of the command ``c2cnet``.
 
     Parameters
     ----------
     path : path
         An ``.npz`` file with ``x``, ``f``, ``y``, ``u`` and so on.
+    missing : {"refuse", "nan"}
+        What NaN among values means: a mistake, or a reading that is missing.
 
     Returns
     -------
@@ -209,12 +212,15 @@ def load_npz(path: str | PathLike[str]) -> Dataset:
     ...     load_npz(path)
     Dataset(8 samples, 6 train; f (8, 50) at x (50, 1); u (8, 50) at y (50, 1))
     """
-    return _dataset(_c2cnet.read_npz(path))
+    return _dataset(_c2cnet.read_npz(path, missing))
 
 
 def _dataset(found: dict[str, Any]) -> Dataset:
     def side(key: str) -> tuple[Any, Any]:
-        named = {name: (points, values) for name, points, values in found[key]}
+        named = {
+            name: (points, _arrays.combined(values) if pairs else values)
+            for name, points, values, pairs in found[key]
+        }
         if not named:
             return None, None
         if list(named) == [""]:

@@ -1,7 +1,7 @@
 //! What is in a data file.
 
 use super::entries;
-use c2cnet::data::{Bounds, Dataset, Field, npz};
+use c2cnet::data::{Bounds, Dataset, Field, Points, npz};
 use c2cnet_experiments::terminal::{Table, bounds, counted, number};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -35,9 +35,11 @@ pub fn describe(data: &Dataset) -> (String, Value) {
             let label = format!("{kind} {key}");
             fields.push(describe_field(&mut table, kind, name, &label, field));
             still.extend(constant_columns(&label, field));
+            still.extend(rings(&label, field));
         }
     }
     text += &format!("\n\n{table}");
+    still.extend(data.warnings());
     if !still.is_empty() {
         text += &format!("\n\n{}", still.join("\n"));
     }
@@ -62,6 +64,7 @@ pub fn describe(data: &Dataset) -> (String, Value) {
         "triangles": data.triangles.as_ref().map(Vec::len),
         "meta": data.meta,
         "fingerprint": data.fingerprint(),
+        "warnings": data.warnings(),
     });
     (text, object)
 }
@@ -80,6 +83,19 @@ fn constant_columns(label: &str, field: &Field) -> Vec<String> {
         .into_iter()
         .map(warning)
         .collect()
+}
+
+/// A line for each axis along which a grid goes once around.
+fn rings(label: &str, field: &Field) -> Vec<String> {
+    let periods = field.periods().into_iter().enumerate();
+    let line = |(k, period): (usize, Option<f64>)| {
+        let period = number(period?);
+        Some(format!(
+            "{label}: periodic along axis {k}, period {period}: the grid has equal steps and its values continue from \
+             its end to its beginning"
+        ))
+    };
+    periods.filter_map(line).collect()
 }
 
 /// The sets of the split and how many samples each has.
@@ -108,7 +124,7 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
     let shared = field.shared_points().is_some();
     let points = match (shared, least == most) {
         _ if field.is_vector() => "none".to_string(),
-        (true, _) => format!("{most} shared"),
+        (true, _) => shared_in_words(field, most),
         (false, true) => format!("{most} per sample"),
         (false, false) => format!("{least} to {most} per sample"),
     };
@@ -136,11 +152,24 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
         "kind": kind,
         "name": name,
         "vector": field.is_vector(),
+        "complex": field.is_complex(),
+        "grid": field.shared_points().map(Points::shape).filter(|shape| shape.len() > 1),
+        "periods": (!field.is_vector()).then(|| field.periods()),
         "points": dim.map(|_| json!({ "least": least, "most": most, "shared": shared })),
         "dim": dim,
         "domain": domain,
         "components": ranges.iter().map(Range::object).collect::<Vec<_>>(),
     })
+}
+
+/// How many points, and in which shape.
+fn shared_in_words(field: &Field, count: usize) -> String {
+    let shape = field.points_of(0).shape();
+    let sides: Vec<String> = shape.iter().map(usize::to_string).collect();
+    match shape.len() {
+        1 => format!("{count} shared"),
+        _ => format!("{} shared", sides.join(" x ")),
+    }
 }
 
 /// How large the values of a component are.

@@ -3,7 +3,6 @@
 use super::patient::{Failure, Patient};
 use crate::Result;
 use crate::storage::write_atomically;
-use npyz::num_complex::Complex64;
 use npyz::{AutoSerialize, DType, Serialize, WriterBuilder};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -69,12 +68,21 @@ impl<W: Write + Seek> NpzWriter<W> {
         shape: &[usize],
         parts: impl IntoIterator<Item = f64>,
     ) -> io::Result<()> {
-        let mut parts = parts.into_iter();
-        let pairs = std::iter::from_fn(|| {
-            let re = parts.next()?;
-            Some(Complex64::new(re, parts.next()?))
-        });
-        self.put(name, shape, Complex64::default_dtype(), pairs)
+        let count = 2 * shape.iter().product::<usize>();
+        let mut out = self.entry(name, 8 * count as u64)?;
+        out.write_all(&complex_header(shape))?;
+        let mut written = 0;
+        for part in parts {
+            out.write_all(&part.to_le_bytes())?;
+            written += 1;
+        }
+        if written != count {
+            let words = format!("{written} parts for {count} of the shape {shape:?}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+        }
+        out.flush()?;
+        drop(out);
+        self.failure.check()
     }
 
     /// Adds an array of 8-byte integers; `values` are in C order.
@@ -119,16 +127,7 @@ impl<W: Write + Seek> NpzWriter<W> {
     ) -> io::Result<()> {
         let width = dtype.num_bytes().unwrap_or(1) as u64;
         let axes: Vec<u64> = shape.iter().map(|&s| s as u64).collect();
-        // With space for the header; zip needs to know beforehand whether 32 bits hold the size.
-        let large = width * axes.iter().product::<u64>() > u64::from(u32::MAX) - (1 << 16);
-        let options = SimpleFileOptions::DEFAULT
-            .compression_method(CompressionMethod::Stored)
-            .last_modified_time(DateTime::DEFAULT)
-            .unix_permissions(0o644)
-            .large_file(large);
-        self.zip.start_file(format!("{name}.npy"), options)?;
-        // Numbers arrive one by one; the archive is faster in bulk.
-        let mut out = BufWriter::with_capacity(1 << 16, &mut self.zip);
+        let mut out = self.entry(name, width * axes.iter().product::<u64>())?;
         let mut npy = npyz::WriteOptions::new()
             .dtype(dtype)
             .shape(&axes)
@@ -140,4 +139,35 @@ impl<W: Write + Seek> NpzWriter<W> {
         drop(out);
         self.failure.check()
     }
+
+    /// A new array of so many bytes, to be written.
+    fn entry(
+        &mut self,
+        name: &str,
+        bytes: u64,
+    ) -> io::Result<BufWriter<&mut ZipWriter<Patient<W>>>> {
+        let options = SimpleFileOptions::DEFAULT
+            .compression_method(CompressionMethod::Stored)
+            .last_modified_time(DateTime::DEFAULT)
+            .unix_permissions(0o644)
+            // With space for the header; zip needs to know beforehand whether 32 bits hold the size.
+            .large_file(bytes > u64::from(u32::MAX) - (1 << 16));
+        self.zip.start_file(format!("{name}.npy"), options)?;
+        // Numbers arrive one by one; the archive is faster in bulk.
+        Ok(BufWriter::with_capacity(1 << 16, &mut self.zip))
+    }
+}
+
+/// The header of an array of 16-byte complex numbers. (npyz writes such arrays too, with another crate's type.)
+fn complex_header(shape: &[usize]) -> Vec<u8> {
+    let axes: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let mut text = format!("{{'descr': '<c16', 'fortran_order': False, 'shape': ({axes}), }}");
+    let before = 10;
+    let length = (before + text.len() + 1).next_multiple_of(64) - before;
+    text += &" ".repeat(length - text.len() - 1);
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend((length as u16).to_le_bytes());
+    header.extend(text.as_bytes());
+    header.push(b'\n');
+    header
 }

@@ -1,6 +1,7 @@
 //! Files that are read back as they were written, or as NumPy writes them.
 
 mod claims;
+mod natural;
 mod properties;
 mod refusals;
 

@@ -63,8 +63,8 @@ fn types_that_are_not_numbers() {
         &["`f`", "pickle", "x_count"],
     );
     assert_says(
-        read_raw_f("'<c16'", "False", "(1, 2)", &[0; 32]),
-        &["`f` is complex"],
+        read_raw_f("'<c32'", "False", "(1, 2)", &[0; 64]),
+        &["`f` has dtype <c32", "astype('c16')"],
     );
     assert_says(
         read_raw_f("'|b1'", "False", "(1, 2)", &[0; 2]),

@@ -1,0 +1,207 @@
+//! Data as people bring it: what is said of it, and that nothing of it is lost.
+
+mod support;
+
+use c2cnet::data::npz::{array_shapes, write_npz};
+use support::Folder;
+
+const SAMPLES: usize = 40;
+const POINTS: usize = 32;
+
+/// Phases and sizes of two waves on a ring.
+fn wave(k: usize, x: f64) -> f64 {
+    let tau = std::f64::consts::TAU;
+    (tau * x + k as f64).sin() + 0.5 * (2.0 * tau * x + (k * k) as f64).cos()
+}
+
+fn ring() -> Vec<f64> {
+    (0..POINTS).map(|i| i as f64 / POINTS as f64).collect()
+}
+
+fn values(f: impl Fn(usize, f64) -> Vec<f64>) -> Vec<f64> {
+    let samples = (0..SAMPLES).flat_map(|k| ring().into_iter().map(move |x| (k, x)));
+    samples.flat_map(|(k, x)| f(k, x)).collect()
+}
+
+/// A wave, and the same moved, with its square in another unit beside it.
+fn write(folder: &Folder, name: &str, n_train: Option<i64>, repeated: bool) {
+    let sample = |k: usize| if repeated { k % 30 } else { k };
+    write_npz(&folder.path(name), |npz| {
+        npz.put_f64("x", &[POINTS], ring())?;
+        npz.put_f64(
+            "f",
+            &[SAMPLES, POINTS],
+            values(|k, x| vec![wave(sample(k), x)]),
+        )?;
+        npz.put_f64("y", &[POINTS], ring())?;
+        let both = |k, x| {
+            let moved = wave(sample(k), x + 0.1);
+            vec![moved, 1e6 * moved * moved]
+        };
+        npz.put_f64("u", &[SAMPLES, POINTS, 2], values(both))?;
+        n_train.map_or(Ok(()), |n| npz.put_i64("n_train", &[], [n]))
+    })
+    .unwrap();
+}
+
+#[test]
+fn components_are_judged_each_and_rings_are_told() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", Some(30), false);
+    let told = folder.succeed(&["inspect", "data.npz"]);
+    assert!(told.contains("periodic along axis 0, period 1"), "{told}");
+    let told = folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    assert!(told.contains("components count equally"), "{told}");
+    assert!(
+        told.contains("output domain: periodic along axis 0 with period 1"),
+        "{told}"
+    );
+    let table = folder.succeed(&["evaluate", "model.c2c", "data.npz"]);
+    assert!(table.contains("u[0]") && table.contains("u[1]"), "{table}");
+    let test = folder.succeed_json(&["evaluate", "model.c2c", "data.npz", "--json"]);
+    let own = &test["outputs"][0]["components"];
+    assert!(own[0]["rl2e"].as_f64().unwrap() < 1e-6, "{own}");
+    let rms = own[1]["rms"].as_f64().unwrap();
+    assert!(rms > 1e5, "in the units of the data: {own}");
+    // One step beyond the last point, and a whole turn further.
+    std::fs::write(folder.path("at.csv"), "0.99\n1.99\n-0.01\n").unwrap();
+    folder.succeed(&[
+        "predict",
+        "model.c2c",
+        "data.npz",
+        "--at",
+        "at.csv",
+        "-o",
+        "p.npz",
+    ]);
+    let walls = ["--set", "output.periodic=[false]", "--map", "linear"];
+    folder.succeed(&[&["fit", "data.npz", "-o", "walls.c2c"], &walls[..]].concat());
+    let beyond = [
+        "predict",
+        "walls.c2c",
+        "data.npz",
+        "--at",
+        "at.csv",
+        "-o",
+        "q.npz",
+    ];
+    folder.fail(&beyond, 1, &["lies outside the domain"]);
+}
+
+#[test]
+fn what_trained_is_said_first_and_a_fraction_can_be_set_apart() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", None, false);
+    let fit = ["fit", "data.npz", "-o", "model.c2c", "--map", "linear"];
+    folder.succeed(&fit);
+    let told = folder.succeed(&["evaluate", "model.c2c", "data.npz"]);
+    assert!(
+        told.starts_with("The model was fitted to these samples"),
+        "{told}"
+    );
+    assert!(told.contains("--test-fraction"), "{told}");
+    folder.succeed(&[&fit[..], &["--test-fraction", "0.25"]].concat());
+    let test = folder.succeed_json(&["evaluate", "model.c2c", "data.npz", "--json"]);
+    assert_eq!(
+        (&test["on"], &test["n_samples"]),
+        (&"test".into(), &10.into())
+    );
+    folder.fail(
+        &[&fit[..], &["--test-fraction", "1.5"]].concat(),
+        2,
+        &["a test fraction of 1.5", "between 0 and 1"],
+    );
+    write(&folder, "data.npz", Some(30), false);
+    let again = [&fit[..], &["--test-fraction", "0.25"]].concat();
+    folder.fail(&again, 1, &["n_train", "leave the fraction out"]);
+}
+
+#[test]
+fn repeated_samples_and_known_test_samples_are_named() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", Some(35), true);
+    let told = folder.succeed(&["inspect", "data.npz"]);
+    assert!(told.contains("5 training samples repeat others"), "{told}");
+    assert!(
+        told.contains("5 test samples have the inputs of training samples"),
+        "{told}"
+    );
+    let fit = [
+        "fit",
+        "data.npz",
+        "-o",
+        "model.c2c",
+        "--map",
+        "linear",
+        "--json",
+    ];
+    let out = folder.command(&fit).output().unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert!(
+        out.status.success() && said.contains("sample 30 is sample 0 again"),
+        "{said}"
+    );
+}
+
+#[test]
+fn grids_complex_values_and_gaps_go_through() {
+    let folder = Folder::new();
+    let (n, m, samples) = (8, 6, 30);
+    let axis = |n: usize| (0..n).map(move |i| i as f64 / (n - 1) as f64);
+    let at = |k: usize| {
+        axis(n).flat_map(move |x| {
+            axis(m).flat_map(move |y| {
+                let phase = 2.0 * x + y + k as f64;
+                [phase.cos() * (1.0 + 0.1 * k as f64), phase.sin()]
+            })
+        })
+    };
+    write_npz(&folder.path("data.npz"), |npz| {
+        for (key, count) in [("x0", n), ("x1", m), ("y0", n), ("y1", m)] {
+            npz.put_f64(key, &[count], axis(count))?;
+        }
+        npz.put_complex("f", &[samples, n, m], (0..samples).flat_map(at))?;
+        npz.put_complex("u", &[samples, n, m], (0..samples).flat_map(at))?;
+        npz.put_i64("n_train", &[], [24])
+    })
+    .unwrap();
+    folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "p.npz"]);
+    let shapes = array_shapes(&folder.path("p.npz")).unwrap();
+    assert_eq!(
+        shapes,
+        [
+            ("y".into(), vec![n, m, 2]),
+            ("u".into(), vec![samples, n, m])
+        ]
+    );
+    let test = folder.succeed_json(&["evaluate", "model.c2c", "data.npz", "--json"]);
+    assert!(test["rl2e"].as_f64().unwrap() < 1e-3, "{test}");
+    // Readings that are missing are no readings, when asked.
+    let gap = |k: usize, v: f64| if k % 7 == 0 { f64::NAN } else { v };
+    write_npz(&folder.path("gaps.npz"), |npz| {
+        npz.put_f64("x", &[POINTS], ring())?;
+        let f = values(|k, x| vec![wave(k, x)]);
+        let f = f.iter().enumerate().map(|(i, v)| gap(i, *v));
+        npz.put_f64("f", &[SAMPLES, POINTS], f)?;
+        npz.put_f64("y", &[POINTS], ring())?;
+        npz.put_f64(
+            "u",
+            &[SAMPLES, POINTS],
+            values(|k, x| vec![wave(k, x + 0.1)]),
+        )
+    })
+    .unwrap();
+    let fit = ["fit", "gaps.npz", "-o", "gaps.c2c", "--map", "linear"];
+    folder.fail(&fit, 1, &["NaN at sample 0, point 0", "--missing nan"]);
+    folder.succeed(&[&fit[..], &["--missing", "nan"]].concat());
+    let evaluate = [
+        "evaluate",
+        "gaps.c2c",
+        "gaps.npz",
+        "--missing",
+        "nan",
+        "--json",
+    ];
+    assert!(folder.succeed_json(&evaluate)["rl2e"].as_f64().unwrap() < 0.1);
+}
