@@ -187,12 +187,12 @@ def many(samples=21_000, n_train=20_000):
     return {"x": x, "f": f, "y": x, "u": u, "n_train": n_train}
 
 
-def burgers(samples=300, n_train=240, n=64):
-    """A wave on a ring, whose grid ends one step before it begins again."""
+def burgers(samples=300, n_train=240, n=64, between=False):
+    """A wave on a ring, whose grid ends one step before it begins again; its values there or half-way `between`."""
     rng = np.random.default_rng(13)
-    f = smooth(rng, samples, (n,), decay=1.0)
-    k = 2j * np.pi * np.fft.fftfreq(n, 1 / n)
-    u, steps, time = f.copy(), 400, 0.05
+    f = 0.5 * smooth(rng, samples, (2 * n,), decay=1.0, modes=2)
+    k = 2j * np.pi * np.fft.fftfreq(2 * n, 0.5 / n)
+    u, steps, time = f.copy(), 400, 0.1
     half = np.exp(0.5 * 0.01 * k**2 * time / steps)
     for _ in range(steps):
         u = np.fft.ifft(half * np.fft.fft(u)).real
@@ -200,8 +200,9 @@ def burgers(samples=300, n_train=240, n=64):
         middle = u - 0.5 * time / steps * u * slope
         u = u - time / steps * middle * np.fft.ifft(k * np.fft.fft(middle)).real
         u = np.fft.ifft(half * np.fft.fft(u)).real
-    x = np.arange(n) / n
-    return {"x": x, "f": f, "y": x, "u": u, "n_train": n_train}
+    x = np.arange(2 * n) / (2 * n)
+    at = slice(1, None, 2) if between else slice(0, None, 2)
+    return {"x": x[::2], "f": f[:, ::2], "y": x[at], "u": u[:, at], "n_train": n_train}
 
 
 KINDS = [

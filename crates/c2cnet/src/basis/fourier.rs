@@ -118,7 +118,7 @@ impl BasisFamily for FourierSpec {
         if domain.has_period() {
             let closed = (0..domain.dim()).all(|k| domain.is_periodic(k));
             return closed
-                .then(|| ladder(FourierKind::Periodic))
+                .then(|| ladder(FourierKind::Periodic, true))
                 .into_iter()
                 .collect();
         }
@@ -127,12 +127,13 @@ impl BasisFamily for FourierSpec {
             FourierKind::Sine,
             FourierKind::Periodic,
         ];
-        kinds.map(ladder).to_vec()
+        kinds.map(|kind| ladder(kind, false)).to_vec()
     }
 }
 
-fn ladder(kind: FourierKind) -> Ladder {
-    let functions = move |size| FourierSpec::new(kind, size);
+/// Bases of one kind; on a ring with the sine of each cosine.
+fn ladder(kind: FourierKind, ring: bool) -> Ladder {
+    let functions = move |size: usize| FourierSpec::new(kind, if ring { size | 1 } else { size });
     let modes = move |size: usize, stretch| {
         let mut modes = split_product(size as f64, stretch)?;
         if kind == FourierKind::Periodic {
