@@ -28,7 +28,7 @@ def fitted():
 
 
 MISTAKES = {
-    "transposed": (lambda: fit(F.T, U.T), ["expected shape", "(16,", "points"]),
+    "transposed": (lambda: fit(F.T, U.T), ["expected shape (samples, 16)", "found (16, 12)", "give f.T"]),
     "one sample without its axis": (lambda: fit(F[0], U), ["f[None]"]),
     "values of a grid, points listed": (
         lambda: fit(F.reshape(12, 4, 4), U, GRID.reshape(-1, 2)),
@@ -36,9 +36,9 @@ MISTAKES = {
     ),
     "axes of another grid": (
         lambda: fit(F.reshape(12, 4, 4), U, (X[:4], X[:5])),
-        ["(12, 4, 4)", "expected"],
+        ["axes of 4, 5 points", "they have (12, 4, 4)"],
     ),
-    "points forgotten": (lambda: fitted().predict(F, x=X[:5]), ["16", "5"]),
+    "points forgotten": (lambda: fitted().predict(F, x=X[:5]), ["(samples, 5)", "found (12, 16)", "their own points"]),
     "samples that do not match": (lambda: fit(F, U[:10]), ["12 samples", "10 samples"]),
     "NaN": (lambda: fit(with_value(np.nan)), ["sample 3, point 5", 'missing="nan"']),
     "infinity": (lambda: fit(with_value(np.inf)), ["inf at sample 3", "repair"]),

@@ -70,6 +70,7 @@ class OnUnitInterval(c2cnet.C2CNet):
 
 #: What scikit-learn expects and an operator between functions does otherwise.
 OTHERWISE = {
+    "check_complex_data": "complex values are two components",
     "check_fit_score_takes_y": "outputs are called u, y are their points",
     "check_estimators_unfitted": "the package has its own NotFittedError",
     "check_n_features_in_after_fitting": "inputs may be observed at other points; shapes are checked",

@@ -11,7 +11,7 @@ use crate::settings::FitConfig;
 use crate::{Error, Result};
 use std::time::Instant;
 
-/// Fits an operator to the training samples of `data`; no other sample is looked at.
+/// Fits an operator to the training samples of `data`; others are looked at only to warn of those that train, too.
 ///
 /// # Errors
 /// If the settings or the data cannot be used (the message says which and why), or the observer

@@ -90,7 +90,7 @@ def place(given: Any, what: str, shape: tuple[int, ...] | None = None, samples: 
     """
     if isinstance(given, Place):
         return given
-    grid = _grid(given, shape)
+    grid = _grid(given, what, shape)
     if grid is not None:
         mesh = floats(grid, what)
         return Place(mesh.reshape(-1, mesh.shape[-1]), list(mesh.shape[:-1]))
@@ -117,7 +117,7 @@ def place(given: Any, what: str, shape: tuple[int, ...] | None = None, samples: 
     return Place(_columns(array, what))
 
 
-def _grid(given: Any, shape: tuple[int, ...] | None) -> Any:
+def _grid(given: Any, what: str, shape: tuple[int, ...] | None) -> Any:
     """Return all points of a grid that is given by its axes or by ``np.meshgrid``, else None."""
     if not isinstance(given, (list, tuple)) or not given:
         return None
@@ -129,6 +129,12 @@ def _grid(given: Any, shape: tuple[int, ...] | None) -> Any:
         counts = tuple(len(p) for p in parts)
         if shape is None or shape[1 : d + 1] == counts or (len(shape) > 1 and shape[1] == np.prod(counts)):
             return np.stack(np.meshgrid(*parts, indexing="ij"), -1)
+        if len(shape) > 2 and shape[0] != d:
+            wanted = ", ".join(map(str, counts))
+            raise ValueError(
+                f"{what}: a grid with axes of {wanted} points has values of shape (samples, {wanted}) or "
+                f"(samples, {wanted}, components); they have {shape}"
+            )
     same = d > 1 and all(p.ndim == d and p.shape == parts[0].shape for p in parts)
     if same and (shape is None or shape[1 : d + 1] == parts[0].shape):
         return np.stack(parts, -1)
@@ -198,7 +204,7 @@ def _field(name: str, values: Any, where: Any, label: _Label, is_function: bool)
     axes = array.shape[: array.ndim - pairs]
     counts = tuple(at.grid or at.points.shape[:1])
     natural = axes[1 : len(counts) + 1] == counts and len(axes) - len(counts) in (1, 2)
-    if not natural and len(axes) not in (2, 3) or len(axes) == 3 and not natural and axes[1] != len(at.points):
+    if not natural and (len(axes) not in (2, 3) or axes[1] != len(at.points)):
         raise ValueError(_refusal(axes, counts, len(at.points), label))
     after = array.shape[len(counts) + 1 :] if natural else array.shape[2:]
     if natural and len(counts) > 1 or pairs:
@@ -218,18 +224,22 @@ def _shape(values: Any) -> tuple[int, ...] | None:
 
 def _refusal(axes: tuple[int, ...], counts: tuple[int, ...], n: int, label: _Label) -> str:
     what = label.values
-    text = f"{what}: expected shape (samples, points) or (samples, points, components)"
+    text = f"{what}: expected shape (samples, {n}) or (samples, {n}, components) at {n} points"
     if len(counts) > 1:
         grid = ", ".join(map(str, counts))
         text = f"{what}: expected shape (samples, {grid}) or (samples, {grid}, components)"
     text += f", found {axes}"
     if len(axes) == 1:
         return f"{text}; for one sample give {what}[None]. Reshape your data to 2D."
+    if len(axes) == 2 and axes[0] == n:
+        return f"{text}; a sample is a row: give {what}.T"
     if len(counts) == 1 and int(np.prod(axes[1:])) == n:
         return (
             f"{text}; if {label.points} lists the points of the grid in the same order, give "
             f"{what}.reshape(len({what}), -1), else give {label.points} as a tuple of the axes of the grid"
         )
+    if len(axes) == 2:
+        return f"{text}; give values at the points of {label.points}, or their own points"
     return f"{text}. For a grid give {label.points} as a tuple of its axes or as an array (n1, n2, ..., d)."
 
 

@@ -1,7 +1,7 @@
 //! Point sets in $\mathbb R^d$ and the boxes that hold them.
 
 use crate::storage::tensor::{Array, Field as _, Numbers};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -67,6 +67,7 @@ impl Points {
                     format!("{counts:?}"),
                 )
             })?;
+        memory::room("the points of a grid", &[total, along.len()])?;
         let mut coords = Vec::with_capacity(total * along.len());
         for index in 0..total {
             let mut stride = total;

@@ -214,10 +214,10 @@ mod tests {
     fn wrong_files_say_why() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("points.npz");
-        write_npz(&path, |npz| npz.put_f64("y", &[1, 1, 2], [3.0, 4.0])).unwrap();
+        write_npz(&path, |npz| npz.put_f64("y", &[1, 1, 3], [3.0, 4.0, 5.0])).unwrap();
         let error = read_points(&path).unwrap_err().to_string();
         assert!(
-            error.contains("`y`") && error.contains("(1, 1, 2)"),
+            error.contains("`y`") && error.contains("(1, 1, 3)"),
             "{error}"
         );
         write_npz(&path, |npz| npz.put_f64("z", &[1], [3.0])).unwrap();

@@ -147,13 +147,15 @@ impl Layout {
                     true => grid_layout(Place::Grid(key.clone()), counts, shape),
                     false => None,
                 };
-                if own.is_some() && grid.is_some() {
+                let counts_key =
+                    join_key(&format!("{}_count", &key[..1]), super::split_key(&key).1);
+                if own.is_some() && grid.is_some() && !npz.has(&counts_key) {
                     let axis = key.replacen(['x', 'y'], &format!("{}0", &key[..1]), 1);
                     return Err(npz.bad(
                         &key,
                         format!(
                             "of shape {} may be a grid or points of each sample; give a grid by its axes, `{axis}` and \
-                             so on",
+                             so on, or say by `{counts_key}` how many points each sample has",
                             shown(&at)
                         ),
                     ));

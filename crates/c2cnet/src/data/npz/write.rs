@@ -127,7 +127,9 @@ fn put_field<W: Write + Seek>(
                 values.chain(std::iter::repeat_n(f64::NAN, padded(s) * components))
             });
             put_values(npz, values_key, &values_shape(&[longest]), values, field)?;
-            if samples.iter().any(|s| padded(s) > 0) {
+            // What could be read as a grid says by its counts that it is none.
+            let like_a_grid = dim == 2 && [samples.len(), entries] == [longest; 2];
+            if like_a_grid || samples.iter().any(|s| padded(s) > 0) {
                 let counts = samples.iter().map(|s| s.points.len() as i64);
                 let key = join_key(&format!("{points_stem}_count"), name);
                 npz.put_i64(&key, &[samples.len()], counts)?;

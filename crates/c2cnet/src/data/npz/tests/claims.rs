@@ -49,7 +49,7 @@ fn a_split_that_unpacks_to_many_texts_is_refused_by_its_shape() {
     let entry = npy("'<U1'", "False", "(1000000,)", &vec![0; 4_000_000]);
     assert_says(with("meta", entry), &["`meta` must be one string"]);
     let entry = npy("'<U1'", "False", "(1000000, 1)", &vec![0; 4_000_000]);
-    assert_says(with("f", entry), &["`f` holds text"]);
+    assert_says(with("f", entry), &["`x`", "to fit `f`", "(1000000, 1)"]);
 }
 
 #[test]
