@@ -159,8 +159,8 @@ def fields(
         at = known if where is None else where
         if _named(at):
             raise ValueError(f"{point_name} has names and {value_name} has none; give names to both or neither")
-        label = _Label(value_name, point_name, missing)
-        return [_field("", values, at, label, is_function(""))]
+        called = _Label(value_name, point_name, missing)
+        return [_field("", values, at, called, is_function(""))]
     found: list[Named] = []
     for name in values:
         label, value, at = f"{point_name}[{name!r}]", values[name], _of(where, name)
