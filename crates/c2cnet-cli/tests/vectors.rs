@@ -13,7 +13,8 @@ fn parameters(constant: bool) -> Vec<f64> {
     (0..SAMPLES)
         .flat_map(|k| {
             let second = if constant { 2.5 } else { ((k * k) % 13) as f64 };
-            [1.0 + ((7 * k) % 11) as f64, second]
+            // No two samples are the same.
+            [1.0 + ((7 * k) % 11) as f64 + 1e-3 * k as f64, second]
         })
         .collect()
 }
