@@ -91,7 +91,7 @@ impl Grid {
         let step = (last - first) / (along.len() - 1) as f64;
         let equal = |pair: &[f64]| (pair[1] - pair[0] - step).abs() <= EQUAL * step;
         let enough = along.len() >= FEWEST;
-        (enough && along.windows(2).all(equal)).then(|| step * along.len() as f64)
+        (enough && along.windows(2).all(equal)).then_some(step * along.len() as f64)
     }
 
     /// Whether values continue from the end of the lines along axis `k` to their beginning.
@@ -131,10 +131,10 @@ impl Seen {
     fn add(&mut self, line: &[f64]) {
         let n = line.len();
         let at = |i: usize| line[i % n];
-        for i in 0..n {
+        for (i, value) in line.iter().enumerate() {
             let near = 4.0 * (at(i + n - 1) + at(i + 1));
             let cubic = (near - at(i + n - 2) - at(i + 2)) / 6.0;
-            let off = (line[i] - cubic).powi(2);
+            let off = (value - cubic).powi(2);
             match i {
                 0 => self.at_seam += off,
                 _ if i == n - 1 => self.at_seam += off,
