@@ -1,10 +1,12 @@
-//! The design matrix $\Phi_{ij} = \varphi_j(x_i)$, dense or by blocks of rows that share columns.
+//! The design matrix $\Phi_{ij} = \varphi_j(x_i)$: dense, by blocks of rows that share columns, or by the axes of a
+//! grid.
 //!
 //! Windowed random features, finite elements and compactly supported radial functions have few
 //! nonzeros a row, and points in one cell (an element, an intersection of patches) share their
 //! columns. [`Blocks`] stores one small dense matrix per cell, so that evaluating, factoring and
 //! decoding cost what the nonzeros cost.
 
+use super::Separable;
 use crate::linalg;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
@@ -17,6 +19,8 @@ pub enum Design {
     Dense(Mat<f64>),
     /// Entries outside the blocks are zero.
     Blocks(Blocks),
+    /// Products over the axes of a tensor grid.
+    Separable(Separable),
 }
 
 /// A sparse matrix whose rows are grouped into dense blocks.
@@ -97,6 +101,7 @@ impl Design {
         match self {
             Design::Dense(m) => m.nrows(),
             Design::Blocks(b) => b.nrows,
+            Design::Separable(s) => s.nrows(),
         }
     }
 
@@ -105,6 +110,7 @@ impl Design {
         match self {
             Design::Dense(m) => m.ncols(),
             Design::Blocks(b) => b.ncols,
+            Design::Separable(s) => s.ncols(),
         }
     }
 
@@ -112,6 +118,7 @@ impl Design {
     pub fn to_dense(&self) -> Mat<f64> {
         match self {
             Design::Dense(m) => m.clone(),
+            Design::Separable(s) => s.dense_rows(&(0..s.nrows()).collect::<Vec<_>>()),
             Design::Blocks(b) => {
                 let mut dense = Mat::zeros(b.nrows, b.ncols);
                 for block in &b.blocks {
@@ -142,6 +149,7 @@ impl Design {
         let samples = coefficients.ncols();
         match self {
             Design::Dense(m) => linalg::mul(m.as_ref(), coefficients),
+            Design::Separable(s) => s.mul(coefficients),
             Design::Blocks(b) => {
                 let mut out = Mat::zeros(b.nrows, samples);
                 linalg::par_column_chunks(out.as_mut(), COLUMN_CHUNK, |start, out| {
@@ -156,6 +164,7 @@ impl Design {
     pub(crate) fn dense_rows(&self, indices: &[usize]) -> Mat<f64> {
         match self {
             Design::Dense(m) => linalg::select_rows(m.as_ref(), indices),
+            Design::Separable(s) => s.dense_rows(indices),
             Design::Blocks(b) => {
                 let mut new_row = vec![usize::MAX; b.nrows];
                 for (new, &old) in indices.iter().enumerate() {
@@ -190,6 +199,7 @@ impl Design {
                 }
                 Design::Dense(m)
             }
+            Design::Separable(s) => Design::Separable(s.without_rows(skip)),
             Design::Blocks(b) => {
                 let blocks = b
                     .blocks
@@ -218,6 +228,7 @@ impl Design {
     pub(crate) fn seen_columns(&self, skip: &[bool]) -> Vec<bool> {
         let mut seen = vec![false; self.ncols()];
         match self {
+            Design::Separable(s) => return s.seen_columns(skip),
             Design::Dense(m) => {
                 for (j, s) in seen.iter_mut().enumerate() {
                     *s = m.col(j).iter().zip(skip).any(|(v, &k)| !k && *v != 0.0);
@@ -249,7 +260,7 @@ impl Design {
             return parts.into_iter().next().expect("one part");
         }
         let nrows = parts.iter().map(Design::nrows).sum();
-        if parts.iter().any(|p| matches!(p, Design::Dense(_))) {
+        if !parts.iter().all(|p| matches!(p, Design::Blocks(_))) {
             let mut dense = Mat::zeros(nrows, ncols);
             let mut offset = 0;
             for part in parts {

@@ -15,7 +15,7 @@ use super::family::split_product;
 use super::tensor::{Cost, IndexSet};
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use crate::data::{Bounds, Points};
-use crate::{Error, Result, memory};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
@@ -225,11 +225,10 @@ impl Basis for Fourier {
 
     fn evaluate(&self, points: &Points) -> Result<Design> {
         self.domain.check(points, self.family())?;
-        memory::room("a fourier basis at points", &[points.len(), self.len()])?;
         let kind = self.spec.kind;
-        Ok(self
-            .indices
-            .evaluate(&self.domain, points, |_, t, values| kind.fill(t, values)))
+        let axis = |_, t, values: &mut [f64]| kind.fill(t, values);
+        self.indices
+            .evaluate(self.family(), &self.domain, points, axis)
     }
 
     fn describe(&self) -> String {

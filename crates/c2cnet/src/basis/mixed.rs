@@ -4,7 +4,7 @@ use super::tensor::IndexSet;
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use super::{FourierKind, PolynomialKind};
 use crate::data::{Bounds, Points};
-use crate::{Error, Result, memory};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Settings of a basis with functions of its own along each axis.
@@ -167,11 +167,10 @@ impl Basis for Mixed {
 
     fn evaluate(&self, points: &Points) -> Result<Design> {
         self.domain.check(points, self.family())?;
-        memory::room("a mixed basis at points", &[points.len(), self.len()])?;
         let kinds = &self.spec.kinds;
-        Ok(self.indices.evaluate(&self.domain, points, |k, t, values| {
-            kinds[k].fill(t, values)
-        }))
+        let axis = |k: usize, t, values: &mut [f64]| kinds[k].fill(t, values);
+        self.indices
+            .evaluate(self.family(), &self.domain, points, axis)
     }
 
     fn describe(&self) -> String {

@@ -13,6 +13,7 @@ mod point_values;
 mod polynomial;
 mod radial;
 mod random_features;
+mod separable;
 mod single_value;
 mod tanh;
 mod tensor;
@@ -34,6 +35,7 @@ pub use point_values::{PointValues, PointValuesSpec};
 pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
 pub use radial::{Kernel, Radial, RadialSpec};
 pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
+pub use separable::Separable;
 pub use single_value::{SingleValue, SingleValueSpec};
 pub use vector::{FieldBasis, VectorBasis};
 

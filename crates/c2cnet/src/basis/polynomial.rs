@@ -12,7 +12,7 @@ use super::family::split_product;
 use super::tensor::{IndexSet, MAX_FUNCTIONS};
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use crate::data::{Bounds, Points};
-use crate::{Error, Result, memory};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Settings of a polynomial basis; exactly one of `degrees`, `total_degree` and `functions`.
@@ -212,11 +212,10 @@ impl Basis for Polynomial {
 
     fn evaluate(&self, points: &Points) -> Result<Design> {
         self.domain.check(points, self.family())?;
-        memory::room("a polynomial basis at points", &[points.len(), self.len()])?;
         let kind = self.spec.kind;
-        Ok(self
-            .indices
-            .evaluate(&self.domain, points, |_, t, values| kind.fill(t, values)))
+        let axis = |_, t, values: &mut [f64]| kind.fill(t, values);
+        self.indices
+            .evaluate(self.family(), &self.domain, points, axis)
     }
 
     fn describe(&self) -> String {

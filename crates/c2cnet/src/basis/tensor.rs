@@ -5,9 +5,9 @@
 //! with $g_0, g_1, \dots$ one family on $[0,1]$ (trigonometric or polynomial) and $i_j$ the
 //! multi-indices of an [`IndexSet`].
 
-use super::Design;
-use crate::data::{Bounds, Points};
-use crate::{Error, Result, linalg};
+use super::{Design, Separable};
+use crate::data::{Bounds, Points, TensorGrid};
+use crate::{Error, Result, linalg, memory};
 use faer::Mat;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,6 +26,9 @@ const ROW_CHUNK: usize = 256;
 
 /// Numbers in the tables of points evaluated together, unless one point has more.
 const TABLE: usize = 1 << 20;
+
+/// Fewer points are not worth taking apart.
+const WORTH_TAKING_APART: usize = 1024;
 
 /// What an axis function costs; it must not decrease.
 pub(super) type Cost = fn(u32) -> u64;
@@ -128,15 +131,62 @@ impl IndexSet {
     }
 
     /// The design matrix at points of `domain`; `axis(k, t, values)` fills `values` with
-    /// $g_0(t), g_1(t), \dots$ of axis `k`.
+    /// $g_0(t), g_1(t), \dots$ of axis `k`. At the points of a grid it is known by its axes.
     ///
     /// An axis without extent has $t = 0$; points beyond the walls by rounding count as on them.
+    ///
+    /// # Errors
+    /// If the matrix, of a basis of `family`, does not fit into memory.
     pub(super) fn evaluate(
+        &self,
+        family: &str,
+        domain: &Bounds,
+        points: &Points,
+        axis: impl Fn(usize, f64, &mut [f64]) + Sync,
+    ) -> Result<Design> {
+        if points.len() >= WORTH_TAKING_APART
+            && let Some(grid) = TensorGrid::new(points)
+            && let Some(design) = self.on_grid(domain, grid, &axis)
+        {
+            return Ok(Design::Separable(design));
+        }
+        memory::room(
+            &format!("a {family} basis at points"),
+            &[points.len(), self.len()],
+        )?;
+        Ok(Design::Dense(self.at_points(domain, points, axis)))
+    }
+
+    /// `None` where an axis has more functions than lines: then its functions are dependent.
+    fn on_grid(
+        &self,
+        domain: &Bounds,
+        grid: TensorGrid,
+        axis: &impl Fn(usize, f64, &mut [f64]),
+    ) -> Option<Separable> {
+        let List { indices, counts } = self.list();
+        if counts.iter().zip(&grid.axes).any(|(c, a)| *c > a.len()) {
+            return None;
+        }
+        let along = |k: usize| {
+            let mut values = Mat::zeros(counts[k], grid.axes[k].len());
+            for (i, &x) in grid.axes[k].iter().enumerate() {
+                let column = values.col_mut(i).try_as_col_major_mut();
+                let column = column.expect("owned matrices have contiguous columns");
+                axis(k, unit_coordinate(domain, k, x), column.as_slice_mut());
+            }
+            values.transpose().to_owned()
+        };
+        let factors = (0..self.dim).map(along).collect();
+        Some(Separable::new(grid, factors, indices))
+    }
+
+    fn at_points(
         &self,
         domain: &Bounds,
         points: &Points,
         axis: impl Fn(usize, f64, &mut [f64]) + Sync,
-    ) -> Design {
+    ) -> Mat<f64> {
         let counts = &self.list().counts;
         let rows = TABLE / counts.iter().sum::<usize>();
         let mut design = Mat::zeros(points.len(), self.len());
@@ -173,7 +223,7 @@ impl IndexSet {
                 }
             }
         });
-        Design::Dense(design)
+        design
     }
 }
 

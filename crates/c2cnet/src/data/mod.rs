@@ -11,6 +11,7 @@ mod points;
 mod points_file;
 mod suspicions;
 mod symmetry;
+mod tensor_grid;
 
 pub use dataset::Dataset;
 pub use field::{Field, Observations, Scattered};
@@ -19,3 +20,4 @@ pub use missing::Missing;
 pub use points::{Bounds, Points};
 pub use points_file::{read_output_points, read_points};
 pub use symmetry::Symmetries;
+pub(crate) use tensor_grid::TensorGrid;
