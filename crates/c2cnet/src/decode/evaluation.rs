@@ -1,5 +1,6 @@
 //! Errors of predicted coordinates against fields, at the fields' own points.
 
+use super::retained::Retained;
 use super::{FieldDecoder, VectorDecoder, Withheld};
 use crate::data::{Field, Observations, Scattered};
 use crate::encode::stack_components;
@@ -98,7 +99,7 @@ impl Evaluation {
         let mut withheld_floor_squared = None;
         let (groups, floors): (Vec<Group>, Vec<Vec<f64>>) = match field.observations() {
             Observations::Shared { points, values } => {
-                let retained = decoder.retained(points)?;
+                let retained = decoder.retained_parts(points)?;
                 let stacked: Vec<_> = decoder
                     .basis()
                     .ranges()
@@ -268,7 +269,7 @@ fn component_norms(field: &Field, c: usize) -> Vec<f64> {
 fn one_sample(decoder: &FieldDecoder, k: usize, sample: &Scattered) -> Result<(Group, Vec<f64>)> {
     let n = sample.points.len();
     let retained = decoder
-        .retained(&sample.points)
+        .retained_parts(&sample.points)
         .map_err(|e| Error::Data(format!("output sample {k}: {e}")))?;
     let stacked = decoder.basis().ranges().map(|(_, range)| {
         Mat::from_fn(n * range.len(), 1, |i, _| {
@@ -282,7 +283,7 @@ fn one_sample(decoder: &FieldDecoder, k: usize, sample: &Scattered) -> Result<(G
 
 /// The retained space is orthonormal at the fitted points, so coordinates there are one product.
 fn withheld_floor(
-    retained: &[Mat<f64>],
+    retained: &[Retained<'_>],
     values: &[MatRef<'_, f64>],
     withheld: &[usize],
     n: usize,
@@ -293,17 +294,9 @@ fn withheld_floor(
         for c in 0..space.nrows() / n {
             withheld.iter().for_each(|&i| hidden[c * n + i] = true);
         }
-        let rows =
-            |of: bool| -> Vec<usize> { (0..space.nrows()).filter(|&i| hidden[i] == of).collect() };
-        let (seen, withheld) = (rows(false), rows(true));
-        let coordinates = linalg::mul(
-            linalg::select_rows(space.as_ref(), &seen).transpose(),
-            linalg::select_rows(*values, &seen).as_ref(),
-        );
-        let fitted = linalg::mul(
-            linalg::select_rows(space.as_ref(), &withheld).as_ref(),
-            coordinates.as_ref(),
-        );
+        let withheld: Vec<usize> = (0..space.nrows()).filter(|&i| hidden[i]).collect();
+        let coordinates = space.transpose_mul(*values, &hidden);
+        let fitted = linalg::mul(space.rows(&withheld).as_ref(), coordinates.as_ref());
         let off = fitted - linalg::select_rows(*values, &withheld);
         for (f, e) in floor
             .iter_mut()
@@ -317,7 +310,7 @@ fn withheld_floor(
 
 fn group(
     samples: std::ops::Range<usize>,
-    retained: Vec<Mat<f64>>,
+    retained: Vec<Retained<'_>>,
     values: &[MatRef<'_, f64>],
     withheld: &[usize],
     n: usize,
@@ -330,30 +323,21 @@ fn group(
         let rows: Vec<usize> = (0..components)
             .flat_map(|c| withheld.iter().map(move |&i| c * n + i))
             .collect();
-        withheld_parts.push((
-            linalg::select_rows(space.as_ref(), &rows),
-            linalg::select_rows(*values, &rows),
-        ));
+        withheld_parts.push((space.rows(&rows), linalg::select_rows(*values, &rows)));
         let of_component = |c: usize| {
-            let rows = (c * n, n);
-            let part = |m: MatRef<'_, f64>| m.subrows(rows.0, rows.1).to_owned();
-            (part(space.as_ref()), part(*values))
+            let rows: Vec<usize> = (c * n..(c + 1) * n).collect();
+            (space.rows(&rows), values.subrows(c * n, n).to_owned())
         };
         let components = match components {
             1 => Vec::new(),
             several => (0..several).map(of_component).collect(),
         };
-        let qr = linalg::Qr::new(space);
-        let r = qr.r();
-        // Applying the full Q to the values leaves the floor in the rows outside the space, and a thin Q,
-        // as expensive as the factorisation, is never formed.
-        let turned = qr.qt_mul(*values);
-        let (truth, off) = turned.as_ref().split_at_row(r.nrows());
-        let outside = linalg::column_norms_squared(off);
+        let parted = space.split(*values);
+        let outside = parted.outside_squared;
         floor.iter_mut().zip(&outside).for_each(|(f, e)| *f += e);
         parts.push(Part {
-            factor: r,
-            truth: truth.to_owned(),
+            factor: parted.r,
+            truth: parted.inside,
             outside,
             components,
         });

@@ -1,9 +1,10 @@
 //! One output field: its basis and its orthonormal coordinates.
 
+use super::retained::Retained;
 use super::{Targets, VectorDecoder, Withheld, own_points, shared_points};
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points};
-use crate::encode::{Spectrum, VectorSpec};
+use crate::encode::VectorSpec;
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -275,6 +276,14 @@ impl FieldDecoder {
         Ok(design)
     }
 
+    /// For each part, the retained space at `points`.
+    pub(super) fn retained_parts(&self, points: &Points) -> Result<Vec<Retained<'_>>> {
+        let parts = self.basis.parts().iter().zip(&self.transforms);
+        parts
+            .map(|(part, t)| Ok(Retained::new(part.evaluate(points)?, t)))
+            .collect()
+    }
+
     /// For each part, the retained space at `points`: $\Psi T$, components stacked.
     pub(crate) fn retained(&self, points: &Points) -> Result<Vec<Mat<f64>>> {
         self.basis
@@ -302,15 +311,6 @@ impl FieldDecoder {
             )),
         }
     }
-}
-
-/// $T = V\Sigma^{-1}$.
-pub(super) fn inverse_transform(spectrum: &Spectrum, functions: usize) -> Mat<f64> {
-    let inverse: Vec<f64> = spectrum.singular_values().iter().map(|s| 1.0 / s).collect();
-    let identity = Mat::identity(spectrum.rank(), spectrum.rank());
-    let transform = spectrum.coefficients(&inverse, identity);
-    debug_assert_eq!(transform.nrows(), functions);
-    transform
 }
 
 /// The cut of part `p` among those given: one for all parts, or one each.

@@ -8,6 +8,7 @@
 mod evaluation;
 mod field_decoder;
 mod own_points;
+mod retained;
 mod shared_points;
 mod targets;
 mod vector;

@@ -4,7 +4,7 @@
 //! sample's number of points; each sample's coordinates come from a ridge fit at its own points, with one strength
 //! chosen on several samples.
 
-use super::field_decoder::{Space, cut_of, inverse_transform};
+use super::field_decoder::{Space, cut_of};
 use super::{Targets, Withheld};
 use crate::basis::{Design, FieldBasis, VectorBasis};
 use crate::data::{Points, Scattered};
@@ -66,7 +66,7 @@ fn transform(part: &VectorBasis, samples: &[Scattered], cut: f64, seed: u64) -> 
     let rank = spectrum.rank_above(cut * largest).max(1);
     let spectrum = spectrum.truncated(rank);
     let scale = (reference.len() as f64 / mean_count).sqrt();
-    Ok(inverse_transform(&spectrum, part.len()) * faer::Scale(scale))
+    Ok(spectrum.inverse_transform() * faer::Scale(scale))
 }
 
 /// The least-squares problem of each sample for the coordinates of one part.

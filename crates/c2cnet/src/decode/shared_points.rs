@@ -1,6 +1,6 @@
 //! Output spaces where all samples share their points: orthonormal coordinates by one factorisation.
 
-use super::field_decoder::{Space, cut_of, inverse_transform};
+use super::field_decoder::{Space, cut_of};
 use super::{Targets, Withheld};
 use crate::basis::{Design, FieldBasis};
 use crate::data::Points;
@@ -52,8 +52,7 @@ pub(super) fn fit(
         );
         space.cuts.push(cut);
         let spectrum = spectrum.truncated(rank);
-        let transform = inverse_transform(&spectrum, part.len());
-        space.transforms.push(transform);
+        space.transforms.push(spectrum.inverse_transform());
         let coordinates = spectrum.project(stacked.as_ref());
         space.targets.push(Targets {
             outside_squared: spectrum.residuals_squared(
@@ -116,10 +115,7 @@ fn choose_rank(
     let samples = values.ncols().min(CUT_SAMPLES);
     let values = values.subcols(0, samples);
     let coordinates = spectrum.project(values);
-    let at_rows = linalg::mul(
-        between,
-        inverse_transform(spectrum, between.ncols()).as_ref(),
-    );
+    let at_rows = linalg::mul(between, spectrum.inverse_transform().as_ref());
     let truth = linalg::select_rows(values, rows);
     let norms = linalg::column_norms_squared(truth.as_ref());
     let with_rank = |cut: f64| (rank_at(cut), cut);

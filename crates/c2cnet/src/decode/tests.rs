@@ -3,6 +3,7 @@
 use super::*;
 use crate::basis::{BasisSpec, BuildContext, FieldBasis};
 use crate::data::{Bounds, Field, Points};
+use crate::linalg;
 use faer::Mat;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -101,5 +102,66 @@ proptest! {
         let (_, targets) = FieldDecoder::fit(make(), &again, &Withheld::none(), &[1e-6], 5).unwrap();
         prop_assert!((&targets.coordinates - &a).norm_max() < 1e-8);
         prop_assert!(targets.floor() < 1e-8);
+    }
+}
+
+/// At the points of a grid nothing dense is formed; the figures are those of the decoded fields.
+#[test]
+fn errors_on_a_grid_are_those_of_decoded_fields() {
+    let domain = Bounds::unit(2);
+    let points = Points::grid(&domain, &[36, 33]);
+    let u = Mat::from_fn(points.len(), 9, |i, k| {
+        let (p, k) = (points.point(i), k as f64);
+        (2.0 * p[0] + 0.3 * k).sin() * (1.0 + p[1] * p[0]).powf(0.1 * k)
+    });
+    let field = Field::shared(points.clone(), vec![u.clone()]).unwrap();
+    let withheld = Withheld::choose(&field, 0.1, 0);
+    for spec in [
+        json!({"family": "fourier", "kind": "cosine", "functions": 80}),
+        json!({"family": "polynomial", "functions": 66}),
+    ] {
+        let spec: BasisSpec = serde_json::from_value(spec).unwrap();
+        let basis = spec.build(BuildContext::on(&domain)).unwrap();
+        let design = basis.evaluate(&points).unwrap();
+        assert!(matches!(design, crate::basis::Design::Separable(_)));
+        let basis = FieldBasis::separate(vec![basis]).unwrap();
+        let (decoder, targets) = FieldDecoder::fit(basis, &field, &withheld, &[1e-6], 0).unwrap();
+        let predicted = Mat::from_fn(decoder.rank(), 9, |i, k| {
+            targets.coordinates[(i, k)] + 1e-3 * ((i + k) as f64).sin()
+        });
+        let evaluation = Evaluation::new(&decoder, &field, &withheld).unwrap();
+        let decoded = decoder
+            .decode(predicted.as_ref(), &points)
+            .unwrap()
+            .remove(0);
+        let off = decoded - &u;
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-9 * b;
+        let all = linalg::column_norms_squared(off.as_ref());
+        let found = evaluation.errors_squared(predicted.as_ref());
+        assert!(
+            all.iter().zip(&found).all(|(a, b)| close(*a, *b)),
+            "{all:?} {found:?}"
+        );
+        let rows = withheld.of_sample(0);
+        let some = linalg::column_norms_squared(linalg::select_rows(off.as_ref(), rows).as_ref());
+        let (found, _) = evaluation
+            .withheld_errors_squared(predicted.as_ref())
+            .unwrap();
+        assert!(
+            some.iter().zip(&found).all(|(a, b)| close(*a, *b)),
+            "{some:?} {found:?}"
+        );
+        // The best approximation at the fitted points, at the others.
+        let best = decoder
+            .decode(targets.coordinates.as_ref(), &points)
+            .unwrap()
+            .remove(0);
+        let off = linalg::select_rows((best - &u).as_ref(), rows);
+        let floor = evaluation.withheld_floor_squared.unwrap();
+        let expected = linalg::column_norms_squared(off.as_ref());
+        assert!(
+            floor.iter().zip(&expected).all(|(a, b)| close(*a, *b)),
+            "{floor:?} {expected:?}"
+        );
     }
 }

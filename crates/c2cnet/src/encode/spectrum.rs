@@ -6,18 +6,27 @@
 //! $R_{\rm cell}$ are then stacked and compressed again, until about as many rows are left as
 //! there are functions; their dense QR and the SVD of its $R$ give the rest. There are no normal equations
 //! anywhere, so the condition number is not squared.
+//!
+//! Products over the axes of a grid, $\Phi = (A^1\otimes\dots\otimes A^d)_S$ with the products in $S$, have the triangular
+//! factor $(R^1\otimes\dots\otimes R^d)_{SS}$ of their axes, $A^k = Q^kR^k$. If $S$ has all products, singular values and
+//! vectors are products as well. Points left out of the grid, rows $W$ of $Q = (Q^1\otimes\dots\otimes Q^d)_S$, leave
+//! $I - W^\top W = LL^\top$ of its Gram matrix, whose condition has nothing to do with that of $\Phi$: with few of them
+//! $QL^{-\top}$ is orthonormal to rounding at the others.
 
 use super::clusters;
-use crate::basis::{Block, Blocks, Design};
+use super::orthonormal::{Cell, Orthonormal, leading_columns};
+use crate::basis::{Block, Blocks, Design, Separable};
+use crate::error::in_order;
 use crate::{Result, linalg};
-use faer::prelude::ReborrowMut;
-use faer::{Mat, MatMut, MatRef};
+use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// A factored design matrix, cut at its numerical rank.
 #[derive(Debug)]
 pub struct Spectrum {
-    left: Left,
+    left: Orthonormal,
     sigma: Vec<f64>,
     right: Right,
 }
@@ -33,44 +42,8 @@ enum Right {
     },
 }
 
-/// $U$, `n` x `r`.
-#[derive(Debug)]
-enum Left {
-    Dense(Mat<f64>),
-    Cells {
-        /// Rows of $\Phi$ cell after cell; rows outside every cell are zero.
-        order: Vec<usize>,
-        cells: Vec<Cell>,
-        /// $U = \mathrm{diag}(Q_{\rm cell})\cdot$ `core`.
-        core: Box<Left>,
-        nrows: usize,
-    },
-    /// At most one nonzero per row: $U_{i,j(i)} = w_i$.
-    Selection {
-        entries: Vec<Option<(usize, f64)>>,
-        ncols: usize,
-    },
-}
-
-#[derive(Debug)]
-struct Cell {
-    /// First of the cell's rows in `order`, and how many.
-    start: usize,
-    len: usize,
-    /// First of the cell's rows in `core`.
-    offset: usize,
-    /// `None` where the cell has too few rows to compress.
-    q: Option<Mat<f64>>,
-}
-
-/// Samples encoded together: fixed, so that results do not depend on the number of threads.
-const COLUMN_CHUNK: usize = 32;
-
-/// Samples whose compressed values exist at the same time.
-const SLAB: usize = 16 * COLUMN_CHUNK;
-
-/// Residuals below this fraction of the norm lose more than half of their digits in a difference.
-const PYTHAGORAS: f64 = 1e-8;
+/// Points left out of a grid may take all but this part of a function.
+const LEAST_LEFT: f64 = 0.01;
 
 impl Spectrum {
     /// Factors a design matrix and drops singular values at rounding level.
@@ -83,6 +56,7 @@ impl Spectrum {
             Design::Blocks(blocks) if has_one_column_per_block(&blocks) => selection(&blocks),
             Design::Blocks(blocks) => from_blocks(blocks)?,
             Design::Dense(dense) => from_dense(dense)?,
+            Design::Separable(separable) => from_separable(separable)?,
         };
         let noise = f64::EPSILON * n.max(m) as f64;
         let rank = full.rank_above(noise * full.sigma.first().copied().unwrap_or(0.0));
@@ -134,19 +108,7 @@ impl Spectrum {
     pub(crate) fn project_leading(&self, f: MatRef<'_, f64>, rank: usize) -> Mat<f64> {
         assert_eq!(f.nrows(), self.nrows());
         assert!(rank <= self.rank());
-        match &self.left {
-            left @ Left::Cells { .. } if f.ncols() > SLAB => {
-                let mut out = Mat::zeros(rank, f.ncols());
-                for start in (0..f.ncols()).step_by(SLAB) {
-                    let width = (f.ncols() - start).min(SLAB);
-                    out.as_mut()
-                        .subcols_mut(start, width)
-                        .copy_from(left.project(f.subcols(start, width), rank));
-                }
-                out
-            }
-            left => left.project(f, rank),
-        }
+        self.left.project(f, rank)
     }
 
     /// $U C$: values at the points from orthonormal coordinates.
@@ -163,42 +125,28 @@ impl Spectrum {
         c: MatRef<'_, f64>,
         skip: Option<&[bool]>,
     ) -> Vec<f64> {
-        let norm_squared = |k: usize| -> f64 {
-            let column = f.col(k).iter();
-            match skip {
-                None => column.map(|v| v * v).sum(),
-                Some(skip) => (column.zip(skip).filter(|(_, s)| !**s))
-                    .map(|(v, _)| v * v)
-                    .sum(),
+        self.left.residuals_squared(f, c, skip)
+    }
+
+    /// $T = V\Sigma^{-1}$: coefficients from orthonormal coordinates.
+    pub(crate) fn inverse_transform(&self) -> Mat<f64> {
+        match &self.right {
+            Right::Dense(v) => {
+                let mut t = v.clone();
+                for (j, s) in self.sigma.iter().enumerate() {
+                    let inverse = 1.0 / s;
+                    t.col_mut(j).iter_mut().for_each(|v| *v *= inverse);
+                }
+                t
             }
-        };
-        let norms: Vec<f64> = (0..f.ncols()).into_par_iter().map(norm_squared).collect();
-        // By Pythagoras, where enough digits are left.
-        let mut residuals: Vec<f64> = (norms.iter())
-            .zip(linalg::column_norms_squared(c))
-            .map(|(norm, inside)| norm - inside)
-            .collect();
-        let lost: Vec<usize> = (0..f.ncols())
-            .filter(|&k| residuals[k] < PYTHAGORAS * norms[k])
-            .collect();
-        // In chunks, so that the fitted values of all samples never exist at once.
-        for some in lost.chunks(8 * COLUMN_CHUNK) {
-            let fitted = self.expand(linalg::select_columns(c, some).as_ref());
-            let squares: Vec<f64> = (some.par_iter().enumerate())
-                .map(|(column, &k)| {
-                    let off = fitted.col(column).iter().zip(f.col(k).iter());
-                    let seen = |i: usize| skip.is_none_or(|skip| !skip[i]);
-                    off.enumerate()
-                        .filter(|(i, _)| seen(*i))
-                        .map(|(_, (a, b))| (a - b) * (a - b))
-                        .sum()
-                })
-                .collect();
-            some.iter()
-                .zip(squares)
-                .for_each(|(&k, r)| residuals[k] = r);
+            Right::Permutation { order, nrows } => {
+                let mut t = Mat::zeros(*nrows, order.len());
+                for (j, (&i, s)) in order.iter().zip(&self.sigma).enumerate() {
+                    t[(i, j)] = 1.0 / s;
+                }
+                t
+            }
         }
-        residuals
     }
 
     /// $V\,\mathrm{diag}(g)\,C$: coefficients from the leading coordinates under a filter $g$.
@@ -223,126 +171,12 @@ impl Spectrum {
     }
 }
 
-impl Left {
-    fn nrows(&self) -> usize {
-        match self {
-            Left::Dense(u) => u.nrows(),
-            Left::Cells { nrows, .. } => *nrows,
-            Left::Selection { entries, .. } => entries.len(),
-        }
-    }
-
-    fn truncate(&mut self, rank: usize) {
-        match self {
-            Left::Dense(u) => *u = leading_columns(u, rank),
-            Left::Cells { core, .. } => core.truncate(rank),
-            Left::Selection { entries, ncols } => {
-                *ncols = rank;
-                for entry in entries {
-                    *entry = entry.filter(|e| e.0 < rank);
-                }
-            }
-        }
-    }
-
-    /// The first `rank` rows of $U^\top F$.
-    fn project(&self, f: MatRef<'_, f64>, rank: usize) -> Mat<f64> {
-        match self {
-            Left::Dense(u) => linalg::mul(u.as_ref().subcols(0, rank).transpose(), f),
-            Left::Cells {
-                order, cells, core, ..
-            } => {
-                let mut small = Mat::zeros(core.nrows(), f.ncols());
-                let scratch = || Mat::zeros(order.len(), COLUMN_CHUNK);
-                let work = |sorted: &mut Mat<f64>, start, mut small: MatMut<'_, f64>| {
-                    let f = f.subcols(start, small.ncols());
-                    let mut sorted = sorted.as_mut().subcols_mut(0, f.ncols());
-                    linalg::gather_rows(sorted.rb_mut(), f, order);
-                    for cell in cells {
-                        let rows = sorted.as_ref().subrows(cell.start, cell.len);
-                        let to = small.rb_mut().subrows_mut(cell.offset, cell.compressed());
-                        assign_product(to, cell.q.as_ref().map(|q| q.transpose()), rows);
-                    }
-                };
-                linalg::par_column_chunks_with(small.as_mut(), COLUMN_CHUNK, scratch, work);
-                core.project(small.as_ref(), rank)
-            }
-            Left::Selection { entries, .. } => {
-                let mut out = Mat::zeros(rank, f.ncols());
-                for k in 0..f.ncols() {
-                    for (entry, v) in entries.iter().zip(f.col(k).iter()) {
-                        if let &Some((j, w)) = entry
-                            && j < rank
-                        {
-                            out[(j, k)] += w * v;
-                        }
-                    }
-                }
-                out
-            }
-        }
-    }
-
-    /// $U C$.
-    fn expand(&self, c: MatRef<'_, f64>) -> Mat<f64> {
-        match self {
-            Left::Dense(u) => linalg::mul(u.as_ref(), c),
-            Left::Cells {
-                order,
-                cells,
-                core,
-                nrows,
-            } => {
-                let small = core.expand(c);
-                let mut out = Mat::zeros(*nrows, c.ncols());
-                let scratch = || Mat::zeros(order.len(), COLUMN_CHUNK);
-                let work = |sorted: &mut Mat<f64>, start, out: MatMut<'_, f64>| {
-                    let small = small.as_ref().subcols(start, out.ncols());
-                    let mut sorted = sorted.as_mut().subcols_mut(0, out.ncols());
-                    for cell in cells {
-                        let from = small.subrows(cell.offset, cell.compressed());
-                        let to = sorted.rb_mut().subrows_mut(cell.start, cell.len);
-                        assign_product(to, cell.q.as_ref().map(Mat::as_ref), from);
-                    }
-                    linalg::scatter_rows(out, sorted.as_ref(), order);
-                };
-                linalg::par_column_chunks_with(out.as_mut(), COLUMN_CHUNK, scratch, work);
-                out
-            }
-            Left::Selection { entries, .. } => Mat::from_fn(entries.len(), c.ncols(), |i, k| {
-                entries[i].map_or(0.0, |(j, w)| w * c[(j, k)])
-            }),
-        }
-    }
-}
-
-impl Cell {
-    /// The number of rows of `core` that represent the cell.
-    fn compressed(&self) -> usize {
-        self.q.as_ref().map_or(self.len, Mat::ncols)
-    }
-}
-
-fn leading_columns(m: &Mat<f64>, count: usize) -> Mat<f64> {
-    m.as_ref().subcols(0, count).to_owned()
-}
-
-/// `to` = `a` `b`, or `b` where `a` is the identity.
-fn assign_product(mut to: MatMut<'_, f64>, a: Option<MatRef<'_, f64>>, b: MatRef<'_, f64>) {
-    match a {
-        None => to.copy_from(b),
-        Some(a) => {
-            faer::linalg::matmul::matmul(to, faer::Accum::Replace, a, b, 1.0, faer::Par::Seq)
-        }
-    }
-}
-
 fn from_dense(dense: Mat<f64>) -> Result<Spectrum> {
     let (n, m) = dense.shape();
     if n <= m {
         let svd = linalg::thin_svd(dense.as_ref())?;
         return Ok(Spectrum {
-            left: Left::Dense(svd.u),
+            left: Orthonormal::Dense(svd.u),
             sigma: svd.s,
             right: Right::Dense(svd.v),
         });
@@ -350,10 +184,160 @@ fn from_dense(dense: Mat<f64>) -> Result<Spectrum> {
     let qr = linalg::Qr::new(dense);
     let svd = linalg::thin_svd(qr.r().as_ref())?;
     Ok(Spectrum {
-        left: Left::Dense(qr.q_mul(svd.u.as_ref())),
+        left: Orthonormal::Dense(qr.q_mul(svd.u.as_ref())),
         sigma: svd.s,
         right: Right::Dense(svd.v),
     })
+}
+
+fn from_separable(design: Separable) -> Result<Spectrum> {
+    let (q, r) = design.axis_factors();
+    match design.skipped() {
+        Some(skip) => match with_holes(&design.with_factors(q), &r, skip)? {
+            Some(spectrum) => Ok(spectrum),
+            None => from_dense(Design::Separable(design).to_dense()),
+        },
+        None if design.has_all_products() => from_axes(&design, &q, &r),
+        None => from_groups(design.with_factors(q), &r),
+    }
+}
+
+/// Products fall into groups that are orthogonal to each other, even and odd ones on a symmetric grid: each has its own
+/// decomposition.
+fn from_groups(products: Separable, r: &[Mat<f64>]) -> Result<Spectrum> {
+    let groups = orthogonal_groups(&products, r);
+    let m = products.ncols();
+    let decompose = |group: &Vec<usize>| {
+        let triangle = products.product_of(r, group);
+        match group.len() == m {
+            true => linalg::thin_svd(triangle.as_ref()),
+            false => linalg::thin_svd_seq(triangle.as_ref()),
+        }
+    };
+    let parts = in_order(groups.par_iter().map(decompose))?;
+    let mut order: Vec<(usize, usize)> = (0..groups.len())
+        .flat_map(|g| (0..groups[g].len()).map(move |c| (g, c)))
+        .collect();
+    let sigma = |&(g, c): &(usize, usize)| parts[g].s[c];
+    order.sort_by(|a, b| sigma(b).total_cmp(&sigma(a)).then(a.cmp(b)));
+    let sigma = order.iter().map(sigma).collect();
+    if groups.len() == m {
+        let order: Vec<usize> = order.iter().map(|&(g, _)| groups[g][0]).collect();
+        return Ok(Spectrum {
+            left: Orthonormal::Separable {
+                products: products.select_products(&order),
+                mix: None,
+            },
+            sigma,
+            right: Right::Permutation { order, nrows: m },
+        });
+    }
+    let assemble = |of: fn(&linalg::Svd) -> &Mat<f64>| {
+        let mut all = Mat::zeros(m, m);
+        for (column, &(g, c)) in order.iter().enumerate() {
+            for (row, &j) in groups[g].iter().enumerate() {
+                all[(j, column)] = of(&parts[g])[(row, c)];
+            }
+        }
+        all
+    };
+    Ok(Spectrum {
+        left: Orthonormal::Separable {
+            mix: Some(assemble(|svd| &svd.u)),
+            products,
+        },
+        sigma,
+        right: Right::Dense(assemble(|svd| &svd.v)),
+    })
+}
+
+/// Groups of products that are orthogonal to all of other groups.
+fn orthogonal_groups(products: &Separable, r: &[Mat<f64>]) -> Vec<Vec<usize>> {
+    let labels: Vec<Vec<usize>> = r.iter().map(components).collect();
+    let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    for j in 0..products.ncols() {
+        let along = products.index(j).iter().zip(&labels);
+        let label = along.map(|(&i, labels)| labels[i as usize]).collect();
+        groups.entry(label).or_default().push(j);
+    }
+    groups.into_values().collect()
+}
+
+/// A label for each column of a triangular factor; columns with different ones are orthogonal to rounding.
+fn components(r: &Mat<f64>) -> Vec<usize> {
+    let mut labels: Vec<usize> = (0..r.ncols()).collect();
+    for j in 0..r.ncols() {
+        let rounding = f64::EPSILON * r.ncols().max(64) as f64 * r.col(j).norm_l2();
+        for i in (0..j).filter(|&i| r[(i, j)].abs() > rounding) {
+            let (a, b) = (labels[i], labels[j]);
+            for label in labels.iter_mut().filter(|label| **label == a.max(b)) {
+                *label = a.min(b);
+            }
+        }
+    }
+    labels
+}
+
+/// At points of a grid of which some are left out; `None` if these are too many or too important.
+fn with_holes(products: &Separable, r: &[Mat<f64>], skip: &[bool]) -> Result<Option<Spectrum>> {
+    let Some(l) = gram_factor(products, skip) else {
+        return Ok(None);
+    };
+    let all: Vec<usize> = (0..products.ncols()).collect();
+    let triangle = products.product_of(r, &all);
+    let svd = linalg::thin_svd(linalg::mul(l.transpose(), triangle.as_ref()).as_ref())?;
+    let mut mix = svd.u;
+    solve_upper_triangular_in_place(l.transpose(), mix.as_mut(), linalg::par());
+    Ok(Some(Spectrum {
+        left: Orthonormal::Separable {
+            products: products.clone().without_rows(skip),
+            mix: Some(mix),
+        },
+        sigma: svd.s,
+        right: Right::Dense(svd.v),
+    }))
+}
+
+/// All products: those of the decompositions $R^k = U^k\Sigma^kV^{k\top}$ of the axes.
+fn from_axes(design: &Separable, q: &[Mat<f64>], r: &[Mat<f64>]) -> Result<Spectrum> {
+    let axes = r.iter().map(|r| linalg::thin_svd_seq(r.as_ref()));
+    let axes = axes.collect::<Result<Vec<_>>>()?;
+    let turned = q.iter().zip(&axes);
+    let turned = turned.map(|(q, svd)| linalg::mul_seq(q.as_ref(), svd.u.as_ref()));
+    let (sigmas, right): (Vec<_>, Vec<_>) = axes.iter().map(|a| (a.s.clone(), a.v.clone())).unzip();
+    let sigma = design.products(&sigmas);
+    let all: Vec<usize> = (0..sigma.len()).collect();
+    let mut order = all.clone();
+    order.sort_by(|&a, &b| sigma[b].total_cmp(&sigma[a]).then(a.cmp(&b)));
+    let products = design.with_factors(turned.collect());
+    Ok(Spectrum {
+        left: Orthonormal::Separable {
+            products: products.select_products(&order),
+            mix: None,
+        },
+        sigma: order.iter().map(|&j| sigma[j]).collect(),
+        right: Right::Dense(linalg::select_columns(
+            design.product_of(&right, &all).as_ref(),
+            &order,
+        )),
+    })
+}
+
+/// $L$ with $LL^\top$ the Gram matrix of orthonormal columns at the rows that are left; `None` if those that are not
+/// carry so much that digits would be lost.
+fn gram_factor(orthonormal: &Separable, skip: &[bool]) -> Option<Mat<f64>> {
+    let rows: Vec<usize> = (0..skip.len()).filter(|&i| skip[i]).collect();
+    let w = orthonormal.dense_rows(&rows);
+    let m = w.ncols();
+    let mut gram = Mat::zeros(m, m);
+    linalg::add_gram(gram.as_mut(), w.transpose());
+    gram = Mat::<f64>::identity(m, m) - gram;
+    if !linalg::cholesky_in_place(gram.as_mut()) {
+        return None;
+    }
+    let smallest = (0..m).map(|i| gram[(i, i)]).fold(f64::INFINITY, f64::min);
+    let lower = |i: usize, j: usize| if i >= j { gram[(i, j)] } else { 0.0 };
+    (smallest * smallest > LEAST_LEFT).then(|| Mat::from_fn(m, m, lower))
 }
 
 fn from_blocks(blocks: Blocks) -> Result<Spectrum> {
@@ -400,7 +384,7 @@ fn from_blocks(blocks: Blocks) -> Result<Spectrum> {
         None => from_dense(Design::Blocks(stacked).to_dense())?,
     };
     Ok(Spectrum {
-        left: Left::Cells {
+        left: Orthonormal::Cells {
             order,
             cells,
             core: Box::new(left),
@@ -438,7 +422,7 @@ fn selection(blocks: &Blocks) -> Spectrum {
         }
     }
     Spectrum {
-        left: Left::Selection {
+        left: Orthonormal::Selection {
             entries,
             ncols: norms.len(),
         },
@@ -452,6 +436,7 @@ fn selection(blocks: &Blocks) -> Spectrum {
 
 #[cfg(test)]
 mod tests {
+    use super::super::orthonormal::SLAB;
     use super::*;
     use crate::basis::{Basis, BuildContext, FiniteElements, FiniteElementsSpec};
     use crate::basis::{RandomFeatures, RandomFeaturesSpec};
@@ -481,10 +466,10 @@ mod tests {
             assert!(matches!(design, Design::Blocks(_)));
             let dense = Spectrum::new(Design::Dense(design.to_dense())).unwrap();
             let sparse = Spectrum::new(design).unwrap();
-            let Left::Cells { core, .. } = &sparse.left else {
+            let Orthonormal::Cells { core, .. } = &sparse.left else {
                 panic!("cells")
             };
-            assert!(matches!(**core, Left::Cells { .. }), "no clusters");
+            assert!(matches!(**core, Orthonormal::Cells { .. }), "no clusters");
             let largest = dense.sigma[0];
             assert_eq!(sparse.rank(), dense.rank());
             for (a, b) in sparse.sigma.iter().zip(&dense.sigma) {
@@ -501,6 +486,60 @@ mod tests {
             assert!(difference.norm_max() < 1e-11);
             let short = sparse.truncated(7).project(f.as_ref());
             assert!((short - c.as_ref().subrows(0, 7)).norm_max() < 1e-11);
+        }
+    }
+
+    /// Cosines and sines, polynomials; all products of some functions, and those of smallest frequency.
+    #[test]
+    fn axes_of_a_grid_give_the_dense_decomposition() {
+        let domain = Bounds::unit(2);
+        let points = Points::grid(&domain, &[47, 43]);
+        let n = points.len();
+        let f = Mat::from_fn(n, 40, |i, k| ((i * (k + 3)) as f64 * 0.01).sin());
+        let holes: Vec<bool> = (0..n).map(|i| i * 7 % 10 == 4).collect();
+        for spec in [
+            serde_json::json!({"family": "fourier", "kind": "cosine", "functions": 120}),
+            serde_json::json!({"family": "fourier", "kind": "sine", "functions": 60}),
+            serde_json::json!({"family": "fourier", "kind": "cosine", "modes": [7, 12]}),
+            serde_json::json!({"family": "polynomial", "functions": 91}),
+        ] {
+            let spec: crate::basis::BasisSpec = serde_json::from_value(spec).unwrap();
+            let basis = spec.build(BuildContext::on(&domain)).unwrap();
+            for skip in [None, Some(&holes)] {
+                let mut design = basis.evaluate(&points).unwrap();
+                if let Some(skip) = skip {
+                    design = design.without_rows(skip);
+                }
+                assert!(matches!(design, Design::Separable(_)));
+                let phi = design.to_dense();
+                let dense = Spectrum::new(Design::Dense(phi.clone())).unwrap();
+                let axes = Spectrum::new(design).unwrap();
+                assert!(matches!(axes.left, Orthonormal::Separable { .. }));
+                assert_eq!(axes.rank(), dense.rank());
+                for (a, b) in axes.sigma.iter().zip(&dense.sigma) {
+                    assert!((a - b).abs() < 1e-13 * dense.sigma[0], "{a} {b}");
+                }
+                let c = axes.project(f.as_ref());
+                let off =
+                    axes.expand(c.as_ref()) - dense.expand(dense.project(f.as_ref()).as_ref());
+                assert!(off.norm_max() < 1e-12, "{:e}", off.norm_max());
+                let again = axes.project(axes.expand(c.as_ref()).as_ref()) - &c;
+                assert!(again.norm_max() < 1e-11, "{:e}", again.norm_max());
+                // Orthonormal coordinates become values by way of coefficients.
+                let b = linalg::mul(axes.inverse_transform().as_ref(), c.as_ref());
+                let off = linalg::mul(phi.as_ref(), b.as_ref()) - axes.expand(c.as_ref());
+                assert!(off.norm_max() < 1e-11, "{:e}", off.norm_max());
+                let residuals =
+                    axes.residuals_squared(f.as_ref(), c.as_ref(), skip.map(|s| &s[..]));
+                let expected = dense.project(f.as_ref());
+                let expected =
+                    dense.residuals_squared(f.as_ref(), expected.as_ref(), skip.map(|s| &s[..]));
+                for (a, b) in residuals.iter().zip(&expected) {
+                    assert!((a - b).abs() < 1e-10 * b, "{a} {b}");
+                }
+                let short = axes.truncated(7).project(f.as_ref());
+                assert!((short - c.as_ref().subrows(0, 7)).norm_max() < 1e-11);
+            }
         }
     }
 }
