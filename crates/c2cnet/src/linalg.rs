@@ -262,33 +262,40 @@ pub struct Svd {
 
 /// The thin singular value decomposition of `a`.
 pub fn thin_svd(a: MatRef<'_, f64>) -> Result<Svd> {
-    svd_with(a, par())
+    svd_with(a, [true, true], par())
 }
 
 /// [`thin_svd`] on the calling thread.
 pub(crate) fn thin_svd_seq(a: MatRef<'_, f64>) -> Result<Svd> {
-    svd_with(a, Par::Seq)
+    svd_with(a, [true, true], Par::Seq)
 }
 
-fn svd_with(a: MatRef<'_, f64>, par: Par) -> Result<Svd> {
+/// Singular values and left singular vectors of `a`; the right ones are left empty.
+pub(crate) fn left_svd(a: MatRef<'_, f64>) -> Result<Svd> {
+    svd_with(a, [true, false], par())
+}
+
+/// The singular values of `a`, descending.
+pub(crate) fn singular_values(a: MatRef<'_, f64>) -> Result<Vec<f64>> {
+    svd_with(a, [false, false], par()).map(|svd| svd.s)
+}
+
+/// `vectors`: whether left and right ones are wanted.
+fn svd_with(a: MatRef<'_, f64>, vectors: [bool; 2], par: Par) -> Result<Svd> {
     let (m, n) = a.shape();
     let size = m.min(n);
-    let mut u = Mat::zeros(m, size);
-    let mut v = Mat::zeros(n, size);
+    let [mut u, mut v] = [m, n].map(|rows| Mat::zeros(rows, size));
     let mut s = faer::diag::Diag::<f64>::zeros(size);
-    let scratch = svd::svd_scratch::<f64>(
-        m,
-        n,
-        svd::ComputeSvdVectors::Thin,
-        svd::ComputeSvdVectors::Thin,
-        par,
-        default(),
-    );
+    let [left, right] = vectors.map(|wanted| match wanted {
+        true => svd::ComputeSvdVectors::Thin,
+        false => svd::ComputeSvdVectors::No,
+    });
+    let scratch = svd::svd_scratch::<f64>(m, n, left, right, par, default());
     svd::svd(
         a,
         s.as_mut(),
-        Some(u.as_mut()),
-        Some(v.as_mut()),
+        vectors[0].then(|| u.as_mut()),
+        vectors[1].then(|| v.as_mut()),
         par,
         MemStack::new(&mut MemBuffer::new(scratch)),
         default(),
@@ -300,6 +307,26 @@ fn svd_with(a: MatRef<'_, f64>, par: Par) -> Result<Svd> {
     })?;
     let s = s.column_vector().iter().copied().collect();
     Ok(Svd { u, s, v })
+}
+
+/// $U^\top A$ for the leading `count` left singular vectors, from the smaller Gram matrix: directions below the root of
+/// rounding are not told apart.
+pub(crate) fn principal_coordinates(a: MatRef<'_, f64>, count: usize) -> Result<Mat<f64>> {
+    let (rows, columns) = a.shape();
+    let wide = rows <= columns;
+    let turned = if wide { a } else { a.transpose() };
+    let mut gram = Mat::zeros(turned.nrows(), turned.nrows());
+    add_gram(gram.as_mut(), turned);
+    let (values, vectors) = symmetric_eigen(gram.as_ref())?;
+    let leading: Vec<usize> = (0..values.len()).rev().take(count).collect();
+    let vectors = select_columns(vectors.as_ref(), &leading);
+    Ok(match wide {
+        true => mul(vectors.transpose(), a),
+        // Rows of $\Sigma W^\top$.
+        false => Mat::from_fn(leading.len(), columns, |i, k| {
+            values[leading[i]].max(0.0).sqrt() * vectors[(k, i)]
+        }),
+    })
 }
 
 /// Eigenvalues (ascending) and eigenvectors of the symmetric matrix whose lower half is `a`.

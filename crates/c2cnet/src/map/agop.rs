@@ -5,8 +5,8 @@ use super::kernel_function::{squared_distances_within, to_kernel_within};
 use super::{Mirrors, PassSettings};
 use crate::{Result, linalg};
 use faer::{Mat, MatRef};
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
 /// Output directions along which gradients are taken.
@@ -15,8 +15,15 @@ const DIRECTIONS: usize = 60;
 /// Training points at which gradients are averaged, at most.
 const POINTS: usize = 4000;
 
-/// About how many multiplications one average may take: larger problems use fewer points.
-const WORK: usize = 150_000_000_000;
+/// About how many multiplications one average may take. Larger problems take random combinations of the output
+/// directions in place of all of them, ...
+const WORK: usize = 50_000_000_000;
+
+/// ... at least so many at each point, and then fewer points.
+const COMBINATIONS: usize = 8;
+
+/// Rows of Jacobians that are computed together.
+const ROWS: usize = 64;
 
 /// Parts of the average that are summed separately; fixed, so that the sum has the same bits on
 /// any number of threads.
@@ -48,7 +55,14 @@ pub(super) fn reweight(
     let mut k = distances.clone();
     to_kernel_within(&mut k, pass.kernel, pass.length);
     let alpha = solve(k, pass.nugget, c.transpose()).ok_or_else(|| does_not_factor(pass))?;
-    let g = outer_product(z.as_ref(), alpha.as_ref(), distances.as_ref(), pass);
+    let gradients = Gradients {
+        z: z.as_ref(),
+        weights: alpha.transpose().to_owned(),
+        distances: distances.as_ref(),
+        pass,
+        seed,
+    };
+    let g = gradients.outer_product(Effort::new(alpha.ncols(), z.nrows(), z.ncols()));
     // Reflections do not mix features of different parity.
     let mut found: Vec<(f64, usize, Vec<f64>)> = Vec::new();
     for (parity, members) in features.mirrors.classes() {
@@ -78,68 +92,159 @@ pub(super) fn reweight(
 
 /// The targets along the principal axes in which they vary most.
 fn leading_directions(centred: MatRef<'_, f64>) -> Result<Mat<f64>> {
-    if centred.nrows() <= DIRECTIONS {
-        return Ok(centred.to_owned());
+    match centred.nrows() <= DIRECTIONS {
+        true => Ok(centred.to_owned()),
+        false => linalg::principal_coordinates(centred, DIRECTIONS),
     }
-    let svd = linalg::thin_svd(centred)?;
-    let axes = svd.u.as_ref().subcols(0, DIRECTIONS.min(svd.u.ncols()));
-    Ok(linalg::mul(axes.transpose(), centred))
 }
 
-/// $\frac1n\sum_j J_j^\top J_j$ with
+/// At how many points gradients are taken, and of how many output directions or combinations of them.
+struct Effort {
+    points: usize,
+    rows: usize,
+}
+
+impl Effort {
+    /// For `d` output directions, `q` features and `n` samples.
+    fn new(d: usize, q: usize, n: usize) -> Self {
+        let each = (q * (n + q)).max(1);
+        let points = n.min(POINTS);
+        let rows = d.min((WORK / (each * points)).max(COMBINATIONS));
+        let affordable = (WORK / (each * rows.max(1))).max(ROWS);
+        Effort {
+            points: points.min(affordable),
+            rows,
+        }
+    }
+}
+
+/// What the gradients of a kernel map are computed from:
 /// $J_j = \sum_i w_{ij}\,\alpha_i\,(z_j - z_i)^\top$, $\nabla k = w\,(z_j - z_i)$.
-fn outer_product(
-    z: MatRef<'_, f64>,
-    alpha: MatRef<'_, f64>,
-    distances_squared: MatRef<'_, f64>,
+struct Gradients<'a> {
+    z: MatRef<'a, f64>,
+    /// $\alpha^\top$, output directions by samples.
+    weights: Mat<f64>,
+    /// Squared, in the lower half.
+    distances: MatRef<'a, f64>,
     pass: PassSettings,
-) -> Mat<f64> {
-    let (q, n) = z.shape();
-    let d = alpha.ncols();
-    let affordable = WORK / (d * q * n).max(1);
-    let points = n.min(POINTS).min(affordable.max(64));
-    let inverse = 1.0 / (pass.length * pass.length);
-    let alpha_t = alpha.transpose().to_owned();
-    let parts: Vec<Mat<f64>> = (0..PARTS)
-        .into_par_iter()
-        .map(|part| {
+    seed: u64,
+}
+
+impl Gradients<'_> {
+    /// $\frac1n\sum_j J_j^\top J_j$.
+    ///
+    /// For rows $\xi$ of random signs the mean of $(\xi J)^\top\xi J$ is $J^\top J$: a few of them at every point tell as
+    /// much as all directions at few points.
+    fn outer_product(&self, effort: Effort) -> Mat<f64> {
+        let (q, n) = self.z.shape();
+        let Effort { points, rows } = effort;
+        let combined = rows < self.weights.nrows();
+        let share = 1.0 / (points * if combined { rows } else { 1 }) as f64;
+        let together = (ROWS / rows.max(1)).max(1);
+        let part = |part: usize| {
             let mut g = Mat::zeros(q, q);
-            let mut weighted = Mat::<f64>::zeros(d, n);
-            for p in (part..points).step_by(PARTS) {
-                let j = p * n / points;
-                let mut sum = vec![0.0; d];
-                for i in 0..n {
-                    // Distances are in the lower half.
-                    let d2 = distances_squared[(i.max(j), i.min(j))];
-                    let w = inverse * pass.kernel.slope(d2 * inverse);
-                    let to = weighted.col_mut(i).iter_mut();
-                    for ((t, a), s) in to.zip(alpha_t.col(i).iter()).zip(&mut sum) {
-                        *t = w * a;
-                        *s += *t;
-                    }
-                }
-                // J = sum x_j^T - weighted Z^T
-                let mut jacobian = linalg::mul_seq(weighted.as_ref(), z.transpose());
-                for b in 0..q {
-                    for (a, s) in sum.iter().enumerate() {
-                        jacobian[(a, b)] = s * z[(b, j)] - jacobian[(a, b)];
-                    }
-                }
+            let mut weighted = Mat::<f64>::zeros(rows * together, n);
+            let mine: Vec<usize> = (part..points).step_by(PARTS).collect();
+            for batch in mine.chunks(together) {
+                let batch: Vec<usize> = batch.iter().map(|p| p * n / points).collect();
+                let jacobian = self.jacobians(&batch, rows, &mut weighted);
                 faer::linalg::matmul::matmul(
                     g.as_mut(),
                     faer::Accum::Add,
                     jacobian.transpose(),
                     jacobian.as_ref(),
-                    1.0 / points as f64,
+                    share,
                     faer::Par::Seq,
                 );
             }
             g
-        })
-        .collect();
-    let mut total = Mat::zeros(q, q);
-    for part in parts {
-        total += part;
+        };
+        let parts: Vec<Mat<f64>> = (0..PARTS).into_par_iter().map(part).collect();
+        let mut total = Mat::zeros(q, q);
+        for part in parts {
+            total += part;
+        }
+        total
     }
-    total
+
+    /// $J_j$, or so many combinations of its rows, for each of the samples `batch`, below each other.
+    fn jacobians(&self, batch: &[usize], rows: usize, weighted: &mut Mat<f64>) -> Mat<f64> {
+        let (d, n) = self.weights.shape();
+        let inverse = 1.0 / (self.pass.length * self.pass.length);
+        let mut sums = vec![0.0; rows * batch.len()];
+        for (slot, &j) in batch.iter().enumerate() {
+            let combined = (rows < d).then(|| {
+                let signs = signs(rows, d, self.seed.wrapping_add(j as u64));
+                linalg::mul_seq(signs.as_ref(), self.weights.as_ref())
+            });
+            let weights = combined.as_ref().unwrap_or(&self.weights);
+            let sum = &mut sums[slot * rows..(slot + 1) * rows];
+            for i in 0..n {
+                let squared = self.distances[(i.max(j), i.min(j))];
+                let w = inverse * self.pass.kernel.slope(squared * inverse);
+                let to = weighted.col_mut(i).subrows_mut(slot * rows, rows);
+                let to = to.iter_mut().zip(weights.col(i).iter());
+                for ((t, a), s) in to.zip(&mut *sum) {
+                    *t = w * a;
+                    *s += *t;
+                }
+            }
+        }
+        // J = sum z_j^T - weighted Z^T
+        let weighted = weighted.as_ref().subrows(0, sums.len());
+        let mut jacobian = linalg::mul_seq(weighted, self.z.transpose());
+        for b in 0..jacobian.ncols() {
+            for (a, s) in sums.iter().enumerate() {
+                jacobian[(a, b)] = s * self.z[(b, batch[a / rows])] - jacobian[(a, b)];
+            }
+        }
+        jacobian
+    }
+}
+
+/// Rows of random signs.
+fn signs(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    Mat::from_fn(rows, columns, |_, _| match rng.random::<bool>() {
+        true => 1.0,
+        false => -1.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::KernelFunction;
+
+    #[test]
+    fn a_few_combinations_tell_as_much_as_all_directions() {
+        let (q, n, d) = (6, 400, 30);
+        let z = Mat::from_fn(q, n, |i, k| {
+            ((i + 1) as f64 * (k as f64 * 0.7 + i as f64)).sin()
+        });
+        let weights = Mat::from_fn(d, n, |a, k| {
+            ((a + 2) as f64 * k as f64 * 0.31).cos() / (1 + a) as f64
+        });
+        let distances = squared_distances_within(z.as_ref());
+        let gradients = Gradients {
+            z: z.as_ref(),
+            weights,
+            distances: distances.as_ref(),
+            pass: PassSettings {
+                kernel: KernelFunction::Gaussian,
+                length: 1.0,
+                nugget: 1e-6,
+            },
+            seed: 3,
+        };
+        let of = |points, rows| gradients.outer_product(Effort { points, rows });
+        let exact = of(n, d);
+        let off = |g: Mat<f64>| (g - &exact).norm_l2() / exact.norm_l2();
+        let combined = off(of(n, COMBINATIONS));
+        assert!(combined < 0.05, "{combined}");
+        // As much work spent on all directions at fewer points tells less, and small problems are exact.
+        assert!(combined < off(of(n * COMBINATIONS / d, d)) + 0.02);
+        let Effort { points, rows } = Effort::new(d, q, n);
+        assert_eq!((points, rows), (n, d));
+    }
 }

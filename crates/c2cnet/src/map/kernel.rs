@@ -120,7 +120,7 @@ impl Relevance {
                 i if i - r == j => floor,
                 _ => 0.0,
             });
-            let svd = linalg::thin_svd(linalg::mul(stacked.as_ref(), part.axes.as_ref()).as_ref())?;
+            let svd = linalg::left_svd(linalg::mul(stacked.as_ref(), part.axes.as_ref()).as_ref())?;
             let rows = linalg::mul(svd.u.transpose(), stacked.as_ref());
             for (i, s) in svd.s.iter().enumerate() {
                 let mut axis = vec![0.0; linear.input_mean.len()];
@@ -177,7 +177,7 @@ struct Effects {
 
 impl Effects {
     fn new(linear: &LinearMap, centred: MatRef<'_, f64>, members: &[usize]) -> Result<Self> {
-        let inputs = linalg::thin_svd(linalg::select_rows(centred, members).as_ref())?;
+        let inputs = linalg::left_svd(linalg::select_rows(centred, members).as_ref())?;
         let spread = inputs.s.first().copied().unwrap_or(0.0);
         let kept = inputs.s.iter().take_while(|&&s| s > 1e-14 * spread).count();
         let mut axes = inputs.u.as_ref().subcols(0, kept).to_owned();
@@ -186,7 +186,7 @@ impl Effects {
         }
         let weights = linalg::select_columns(linear.weights.as_ref(), members);
         let effects = linalg::mul(weights.as_ref(), axes.as_ref());
-        let effect = linalg::thin_svd(effects.as_ref())?.s.first().copied();
+        let effect = linalg::singular_values(effects.as_ref())?.first().copied();
         Ok(Effects {
             axes,
             weights,

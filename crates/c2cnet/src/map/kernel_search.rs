@@ -6,10 +6,12 @@ use super::kernel_function::{
 };
 use super::{KernelSpec, LinearMap, Split, agop};
 use crate::decode::Targets;
+use crate::error::in_order;
 use crate::metrics::mean;
 use crate::observe::{Observer, check_cancelled};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -380,10 +382,9 @@ impl Comparison<'_> {
     /// The best of several starts: the coarse samples select them, the fine ones decide.
     fn compare(&self, features: &[Vec<Features>], mut starts: Vec<Start>) -> Result<Option<Trial>> {
         if let Some(coarse) = &self.coarse {
-            let mut sorted = Vec::new();
-            for start in starts {
-                sorted.extend(self.descend(features, coarse, start, WHOLE)?);
-            }
+            let descents = starts.par_iter();
+            let descents = descents.map(|start| self.descend(features, coarse, *start, WHOLE));
+            let mut sorted: Vec<Trial> = in_order(descents)?.into_iter().flatten().collect();
             sorted.sort_by(|a, b| a.error.total_cmp(&b.error));
             let near = sorted.first().map_or(0.0, |best| NEAR * best.error);
             let near = sorted.iter().filter(|s| s.error <= near);

@@ -1,5 +1,6 @@
 //! The settings of the kernel map.
 
+use super::KernelSettings;
 use super::kernel_function::KernelFunction;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,17 @@ impl Default for KernelSpec {
 }
 
 impl KernelSpec {
+    /// The same with the kernel and the weights of a choice that was made before, and as many passes: what is left to
+    /// choose for inputs like those of that choice.
+    pub(crate) fn like(&self, chosen: &KernelSettings) -> Self {
+        KernelSpec {
+            kernel: chosen.passes.last().map(|p| p.kernel).or(self.kernel),
+            exponent: chosen.exponent.or(self.exponent),
+            passes: chosen.passes.len().saturating_sub(1),
+            ..self.clone()
+        }
+    }
+
     /// Checks the ranges of the table.
     ///
     /// # Errors
