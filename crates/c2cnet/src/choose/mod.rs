@@ -28,7 +28,7 @@ use crate::fit::{Context, Inputs, Outputs, Prepared, represent_outputs};
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, Subject};
-use crate::settings::FitConfig;
+use crate::settings::{FitConfig, MapConfig};
 use crate::{Error, Result};
 use folds::{Folds, PerFold};
 use maps::ClosedForm;
@@ -108,11 +108,11 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// The better map in closed form.
-    fn closed_form(&self, inputs: &PerFold<Inputs>) -> Result<ClosedForm> {
+    /// The better map in closed form that `map` allows.
+    fn closed_form(&self, inputs: &PerFold<Inputs>, map: &MapConfig) -> Result<ClosedForm> {
         let targets = |j| &self.outputs.of(j).targets;
         let folds = self.folds.closed_form(inputs, targets);
-        maps::compare(&folds, &self.config.map)
+        maps::compare(&folds, map)
     }
 
     /// The transform with which the maps in closed form err least, with the inputs encoded so.
@@ -139,7 +139,7 @@ impl Comparison<'_> {
                 }
             };
             context.begin(Step::ChooseMap { log });
-            let closed = self.closed_form(&encoded)?;
+            let closed = self.closed_form(&encoded, &self.config.map)?;
             let suffix = if log { " with log input" } else { "" };
             prepared
                 .candidates
@@ -165,7 +165,7 @@ impl Comparison<'_> {
         for (i, draft) in self.drafts.iter().enumerate() {
             let mut words = input_space::in_words(&draft.plan).to_string();
             for (rival_words, rival) in &draft.rivals {
-                let other = self.with_input(&best.0, i, rival)?;
+                let other = self.with_input(&best, i, rival)?;
                 let (least, most) = (other.2.error, best.2.error);
                 let wins = least < most;
                 let mut pair = [rival_words.clone(), words];
@@ -194,18 +194,28 @@ impl Comparison<'_> {
         Ok(best)
     }
 
-    /// The inputs of `plans` with another space for input `i`.
-    fn with_input(&self, plans: &[InputPlan], i: usize, plan: &InputPlan) -> Result<EncodedInputs> {
+    /// The inputs of `best` with another space for input `i`.
+    fn with_input(
+        &self,
+        (plans, _, closed): &EncodedInputs,
+        i: usize,
+        plan: &InputPlan,
+    ) -> Result<EncodedInputs> {
         let context = self.folds.first();
         context.begin(Step::TryInputBasis("another space".into()));
-        let mut plans = plans.to_vec();
+        let mut plans = plans.clone();
         plans[i] = InputPlan {
             transform: plans[i].transform,
             ..plan.clone()
         };
         let raw = self.config.map.takes_raw_coefficients();
         let encoded = self.folds.encode(&plans, raw)?;
-        let closed = self.closed_form(&encoded)?;
+        // Inputs that are as good need much the same map.
+        let mut map = self.config.map.clone();
+        if let Some(choice) = &closed.kernel {
+            map.kernel = map.kernel.like(&choice.settings);
+        }
+        let closed = self.closed_form(&encoded, &map)?;
         Ok((plans, encoded, closed))
     }
 }

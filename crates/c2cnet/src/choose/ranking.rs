@@ -5,12 +5,14 @@ use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Dataset, Field, Fields, Observations, Scattered};
 use crate::decode::{Evaluation, FieldDecoder, Withheld, choose_withheld};
 use crate::encode::Transform;
+use crate::error::in_order;
 use crate::fit::{Context, FieldSpace, LearnFrom};
 use crate::metrics::mean_relative;
 use crate::plan::{Components, check_domain};
 use crate::{Error, Result, linalg};
 use faer::Mat;
 use rand::SeedableRng;
+use rayon::prelude::*;
 
 /// Points at which bases are compared, at most: enough for the largest of them.
 const POINTS: usize = 4096;
@@ -89,6 +91,49 @@ struct Best {
     size: usize,
 }
 
+/// A ladder on the way up.
+#[derive(Debug, Clone)]
+struct Climber {
+    best: Best,
+    without_gain: usize,
+    /// The number of functions that was tried last.
+    last: usize,
+    done: bool,
+}
+
+impl Default for Climber {
+    fn default() -> Self {
+        Climber {
+            best: Best {
+                error: f64::INFINITY,
+                size: 0,
+            },
+            without_gain: 0,
+            last: 0,
+            done: false,
+        }
+    }
+}
+
+impl Climber {
+    /// After a step to `size`, where the best of all families with as many functions has the error `rival`.
+    fn step(&mut self, size: usize, tried: &Ranked, rival: f64, enough: f64) {
+        self.last = tried.functions;
+        let gains = tried.trusted && tried.error < GAIN * self.best.error;
+        self.without_gain = if gains { 0 } else { self.without_gain + 1 };
+        if tried.trusted && tried.error < self.best.error {
+            self.best = Best {
+                error: tried.error,
+                size,
+            };
+        }
+        // Done, stuck, or hopelessly behind another family.
+        self.done = self.best.error < 0.1 * enough
+            || self.without_gain == 2
+            || (size >= 64 && tried.error > HOPELESS * rival);
+    }
+}
+
 impl<'a> Ranking<'a> {
     /// `field` may have fewer points than the `whole`, which shows what a basis does between the lines of
     /// a grid.
@@ -125,11 +170,7 @@ impl<'a> Ranking<'a> {
     pub(crate) fn climb(&self, domain: &Bounds) -> Result<Vec<Ranked>> {
         let seed = self.context.protocol.seed;
         let ladders = ladders(domain, self.triangles.is_some(), seed);
-        let mut ranked: Vec<Ranked> = Vec::new();
-        let mut bests = Vec::new();
-        for (f, ladder) in ladders.iter().enumerate() {
-            bests.push(self.climb_ladder(f, ladder, domain, &mut ranked)?);
-        }
+        let (mut ranked, bests) = self.climb_together(&ladders, domain)?;
         if ranked.is_empty() {
             return Err(Error::Data(format!(
                 "no basis could be fitted to {} points per sample; name one in the settings",
@@ -148,52 +189,37 @@ impl<'a> Ranking<'a> {
         Ok(trusted(ranked))
     }
 
-    /// One ladder in growing sizes.
-    fn climb_ladder(
+    /// All ladders in growing sizes, those of one size side by side; family after family, and the best of each.
+    fn climb_together(
         &self,
-        f: usize,
-        ladder: &Ladder,
+        ladders: &[Ladder],
         domain: &Bounds,
-        ranked: &mut Vec<Ranked>,
-    ) -> Result<Best> {
-        let mut best = Best {
-            error: f64::INFINITY,
-            size: 0,
-        };
-        let (mut without_gain, mut last) = (0, 0);
+    ) -> Result<(Vec<Ranked>, Vec<Best>)> {
+        let mut ranked: Vec<Ranked> = Vec::new();
+        let mut climbers = vec![Climber::default(); ladders.len()];
         for size in Ladder::sizes(self.largest()) {
-            let Some(tried) = self.try_one(f, ladder.spec(size), domain)? else {
-                continue;
-            };
+            let climbing: Vec<usize> = (0..ladders.len()).filter(|&f| !climbers[f].done).collect();
+            let tried = climbing.par_iter().map(|&f| {
+                let spec = ladders[f].spec(size);
+                self.try_one(f, spec, domain)
+            });
+            let tried: Vec<Ranked> = in_order(tried)?.into_iter().flatten().collect();
             // A mesh may have no size between two others.
-            if tried.functions == last {
-                continue;
-            }
-            last = tried.functions;
-            let rival = ranked
-                .iter()
-                .filter(|r| r.trusted && r.functions <= tried.functions)
-                .map(|r| r.error)
-                .fold(f64::INFINITY, f64::min);
-            let (error, trusted) = (tried.error, tried.trusted);
-            ranked.push(tried);
-            without_gain = if trusted && error < GAIN * best.error {
-                0
-            } else {
-                without_gain + 1
-            };
-            if trusted && error < best.error {
-                best = Best { error, size };
-            }
-            // Done, stuck, or hopelessly behind another family.
-            if best.error < 0.1 * self.stop.error
-                || without_gain == 2
-                || (size >= 64 && error > HOPELESS * rival)
-            {
-                break;
+            let new = tried.into_iter();
+            let new = new.filter(|t| t.functions != climbers[t.family].last);
+            let first = ranked.len();
+            ranked.extend(new);
+            for tried in &ranked[first..] {
+                let rival = ranked
+                    .iter()
+                    .filter(|r| r.trusted && r.functions <= tried.functions)
+                    .map(|r| r.error)
+                    .fold(f64::INFINITY, f64::min);
+                climbers[tried.family].step(size, tried, rival, self.stop.error);
             }
         }
-        Ok(best)
+        ranked.sort_by_key(|r| r.family);
+        Ok((ranked, climbers.into_iter().map(|c| c.best).collect()))
     }
 
     /// Away from equal numbers along the axes in the direction that helps, as long as it does.
