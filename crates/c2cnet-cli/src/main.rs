@@ -42,7 +42,7 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "c2cnet", version, after_help = AFTER_HELP)]
 struct Cli {
-    /// How many threads may work; results do not depend on it [default: one per core].
+    /// How many threads may work, at most one per core; results do not depend on it [default: one per core].
     #[arg(long, global = true, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -75,7 +75,13 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     interrupt::install()?;
     // Here and not by the first who needs them: threads that cannot be started are then an error.
     rayon::ThreadPoolBuilder::new()
-        .num_threads(cli.threads.map_or(0, NonZeroUsize::get))
+        .num_threads(threads(cli.threads))
         .build_global()?;
     cli.command.run()
+}
+
+/// As many threads as asked for, but no more than there are cores; 0: one per core.
+fn threads(wanted: Option<NonZeroUsize>) -> usize {
+    let cores = std::thread::available_parallelism().map_or(usize::MAX, NonZeroUsize::get);
+    wanted.map_or(0, |wanted| wanted.get().min(cores))
 }

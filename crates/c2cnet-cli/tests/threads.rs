@@ -39,6 +39,13 @@ fn files_are_the_same_on_one_and_on_two_threads() {
     }
 }
 
+/// A million threads were started, until the system had no more.
+#[test]
+fn no_more_threads_than_cores_are_started() {
+    let folder = Folder::new();
+    folder.succeed(&["generate", "--list", "--threads", "1000000"]);
+}
+
 /// The file of metrics is a pipe: it is opened, for which the command waits, once data and settings
 /// are read and the fit begins.
 #[cfg(unix)]

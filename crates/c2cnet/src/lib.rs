@@ -108,4 +108,4 @@ pub use operator::C2CNet;
 pub use plan::Plan;
 pub use report::FitReport;
 pub use settings::FitConfig;
-pub use train::{fit, fit_plan, plan};
+pub use train::{fit, fit_owned, fit_plan, plan};

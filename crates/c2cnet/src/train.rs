@@ -9,6 +9,7 @@ use crate::plan::Plan;
 use crate::report::{Choice, FitReport};
 use crate::settings::FitConfig;
 use crate::{Error, Result};
+use std::borrow::Cow;
 use std::time::Instant;
 
 /// Fits an operator to the training samples of `data`; others are looked at only to warn of those that train, too.
@@ -21,17 +22,39 @@ pub fn fit(
     config: &FitConfig,
     observer: &dyn Observer,
 ) -> Result<(C2CNet, FitReport)> {
-    let begin = Instant::now();
     config.check()?;
-    let (train, sizes) = in_sizes(training_samples(data)?, config)?;
+    let source = Source::of(data)?;
+    let train = training_samples(Cow::Borrowed(data))?;
+    fit_to(train, config, observer, source)
+}
+
+/// [`fit`] that takes the data, so that they are in memory once: the samples that do not train are dropped.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_owned(
+    data: Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+) -> Result<(C2CNet, FitReport)> {
+    config.check()?;
+    let source = Source::of(&data)?;
+    let train = training_samples(Cow::Owned(data))?;
+    fit_to(train, config, observer, source)
+}
+
+fn fit_to(
+    train: Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+    source: Source,
+) -> Result<(C2CNet, FitReport)> {
+    let (train, sizes) = in_sizes(train, config)?;
     let context = Context::new(&train, config.protocol(), observer);
     let (mut plan, mut prepared) = choose(&context, config)?;
     sizes.into_plan(&mut plan, &mut prepared.choices);
-    let (model, mut report) = build(&context, &plan, prepared)?;
-    check(&report)?;
-    report.warnings = data.warnings();
-    report.seconds.total = begin.elapsed().as_secs_f64();
-    Ok((describe(model, &plan, Some(config), &report, data)?, report))
+    let built = build(&context, &plan, prepared)?;
+    source.describe(built, &plan, Some(config))
 }
 
 /// What [`fit`] would do, to be looked at and changed before [`fit_plan`] does it, with what was compared.
@@ -44,7 +67,8 @@ pub fn plan(
     observer: &dyn Observer,
 ) -> Result<(Plan, Vec<Choice>)> {
     config.check()?;
-    let (train, sizes) = in_sizes(training_samples(data)?, config)?;
+    data.check()?;
+    let (train, sizes) = in_sizes(training_samples(Cow::Borrowed(data))?, config)?;
     let context = Context::new(&train, config.protocol(), observer);
     let (mut plan, mut prepared) = choose(&context, config)?;
     sizes.into_plan(&mut plan, &mut prepared.choices);
@@ -60,17 +84,14 @@ pub fn fit_plan(
     plan: &Plan,
     observer: &dyn Observer,
 ) -> Result<(C2CNet, FitReport)> {
-    let begin = Instant::now();
-    let train = training_samples(data)?;
+    let source = Source::of(data)?;
+    let train = training_samples(Cow::Borrowed(data))?;
     plan.check(&train)?;
     let (inputs, outputs) = plan.sizes();
     let train = train.divided(&inputs, &outputs);
     let context = Context::new(&train, plan.protocol, observer);
-    let (model, mut report) = build(&context, plan, Prepared::default())?;
-    check(&report)?;
-    report.warnings = data.warnings();
-    report.seconds.total = begin.elapsed().as_secs_f64();
-    Ok((describe(model, plan, None, &report, data)?, report))
+    let built = build(&context, plan, Prepared::default())?;
+    source.describe(built, plan, None)
 }
 
 /// Training samples divided by the sizes of their components: all that follows is done in these.
@@ -93,8 +114,7 @@ fn check(report: &FitReport) -> Result<()> {
 }
 
 /// The training samples, if there are enough to fit and to judge.
-fn training_samples(data: &Dataset) -> Result<Dataset> {
-    data.check()?;
+fn training_samples(data: Cow<'_, Dataset>) -> Result<Dataset> {
     if data.outputs.is_empty() {
         return Err(Error::Data(
             "the data has no outputs `u`; a fit needs them".into(),
@@ -106,7 +126,10 @@ fn training_samples(data: &Dataset) -> Result<Dataset> {
             "the data has no training sample; its split must name some \"train\"".into(),
         ));
     }
-    let train = data.select(&indices);
+    let train = match data {
+        Cow::Borrowed(data) => data.select(&indices),
+        Cow::Owned(data) => data.into_selection(&indices),
+    };
     if train.samples() < 5 {
         return Err(Error::Data(format!(
             "{} training samples are too few: some are held out to judge the choices; give at least 5",
@@ -122,29 +145,62 @@ fn training_samples(data: &Dataset) -> Result<Dataset> {
     Ok(train)
 }
 
-/// The model with everything about its fit that people may want to know.
-fn describe(
-    model: C2CNet,
-    plan: &Plan,
-    config: Option<&FitConfig>,
-    report: &FitReport,
-    data: &Dataset,
-) -> Result<C2CNet> {
-    let info = serde_json::json!({
-        "config": config,
-        "plan": plan,
-        "seed": plan.protocol.seed,
-        "data": {
-            "fingerprint": data.fingerprint(),
-            "n_train": data.train_indices().len(),
-            "test": data.split.as_ref().map(|_| data.test_indices()),
-            "meta": data.meta,
-        },
-        "choices": report.choices.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "validation": report.validation,
-        "held_out": report.held_out,
-    });
-    Ok(model.with_info(info))
+/// What a model remembers of its data.
+struct Source {
+    begin: Instant,
+    fingerprint: String,
+    n_train: usize,
+    /// The test samples, where a split names them.
+    test: Option<Vec<usize>>,
+    meta: serde_json::Value,
+    warnings: Vec<String>,
+}
+
+impl Source {
+    /// # Errors
+    /// If the data contradicts itself.
+    fn of(data: &Dataset) -> Result<Self> {
+        let begin = Instant::now();
+        data.check()?;
+        Ok(Source {
+            begin,
+            fingerprint: data.fingerprint(),
+            n_train: data.train_indices().len(),
+            test: data.split.as_ref().map(|_| data.test_indices()),
+            meta: data.meta.clone(),
+            warnings: data.warnings(),
+        })
+    }
+
+    /// The model with everything about its fit that people may want to know.
+    ///
+    /// # Errors
+    /// If the fit came to nothing.
+    fn describe(
+        self,
+        (model, mut report): (C2CNet, FitReport),
+        plan: &Plan,
+        config: Option<&FitConfig>,
+    ) -> Result<(C2CNet, FitReport)> {
+        check(&report)?;
+        report.warnings = self.warnings;
+        report.seconds.total = self.begin.elapsed().as_secs_f64();
+        let info = serde_json::json!({
+            "config": config,
+            "plan": plan,
+            "seed": plan.protocol.seed,
+            "data": {
+                "fingerprint": self.fingerprint,
+                "n_train": self.n_train,
+                "test": self.test,
+                "meta": self.meta,
+            },
+            "choices": report.choices.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "validation": report.validation,
+            "held_out": report.held_out,
+        });
+        Ok((model.with_info(info), report))
+    }
 }
 
 #[cfg(test)]

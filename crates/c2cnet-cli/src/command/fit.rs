@@ -10,7 +10,7 @@ use crate::training::{MetricsFile, Training};
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::report::{Choice, NetworkReport};
 use c2cnet::storage::Claim;
-use c2cnet::{C2CNet, FitReport, fit, fit_plan};
+use c2cnet::{C2CNet, FitReport, fit_owned, fit_plan};
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -157,7 +157,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     )?;
     let (model, report) = interrupt::patiently(|| match &plan {
         Some(plan) => fit_plan(&data, plan, &training),
-        None => fit(&data, &config, &training),
+        None => fit_owned(data, &config, &training),
     })
     .map_err(|e| training.explain(e))?;
     interrupt::patiently(|| {

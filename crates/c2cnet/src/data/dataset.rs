@@ -186,6 +186,21 @@ impl Dataset {
         }
     }
 
+    /// [`Dataset::select`] without a copy of the samples, where the first ones are asked for.
+    pub(crate) fn into_selection(mut self, indices: &[usize]) -> Dataset {
+        if indices.iter().enumerate().any(|(i, &k)| i != k) {
+            return self.select(indices);
+        }
+        for (_, field) in self.inputs.iter_mut().chain(self.outputs.iter_mut()) {
+            field.keep_first(indices.len());
+        }
+        Dataset {
+            n_train: None,
+            split: None,
+            ..self
+        }
+    }
+
     /// The samples at `indices`, as a data set without a split.
     pub fn select(&self, indices: &[usize]) -> Dataset {
         let pick = |fields: &Fields| {

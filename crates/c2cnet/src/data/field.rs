@@ -394,6 +394,23 @@ impl Field {
         }
     }
 
+    /// Drops all samples but the first `samples`.
+    ///
+    /// # Panics
+    /// If there are none, or fewer.
+    pub(super) fn keep_first(&mut self, samples: usize) {
+        assert!(samples > 0 && samples <= self.samples);
+        self.samples = samples;
+        match &mut self.observations {
+            Observations::Shared { values, .. } => {
+                for component in values {
+                    component.truncate(component.nrows(), samples);
+                }
+            }
+            Observations::PerSample(all) => all.truncate(samples),
+        }
+    }
+
     /// The samples at `indices`, in that order.
     ///
     /// # Panics

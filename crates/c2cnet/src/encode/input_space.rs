@@ -83,6 +83,9 @@ struct Standard {
 /// The encoders of all parts, and the points where they apply.
 type Factored = (Points, Arc<Vec<Encoder>>);
 
+/// Samples whose values are transformed at the same time.
+const TRANSFORM_SLAB: usize = 256;
+
 /// Samples whose factorisations choose a parameter, at most.
 const CHOICE_SAMPLES: usize = 64;
 
@@ -125,13 +128,16 @@ impl FieldEncoder {
         raw: bool,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(Self, Mat<f64>)> {
-        let field = transformed(given, transform)?;
         let (regularisations, prior, cache) = match spec.method {
             Method::Prior => {
+                let field = transformed(given, transform)?;
                 let prior = learn(&basis, spec, &field, cancelled)?;
                 (Vec::new(), Some(prior), None)
             }
             Method::Ridge | Method::Svd => {
+                let some: Vec<usize> = (0..given.samples().min(CHOICE_SAMPLES)).collect();
+                let field = given.select(&some);
+                let field = transformed(&field, transform)?;
                 let (regularisations, cache) = choose_regularisation(&basis, spec, &field)?;
                 (regularisations, None, cache)
             }
@@ -147,7 +153,7 @@ impl FieldEncoder {
             vector: None,
             cache: Mutex::new(cache),
         };
-        let mut coefficients = encoder.encode_transformed(&field)?;
+        let mut coefficients = encoder.encode_values(given)?;
         if transform.standardises() {
             encoder.standard = Some(statistics(coefficients.as_ref()));
             encoder.standardise(&mut coefficients);
@@ -213,7 +219,7 @@ impl FieldEncoder {
             let field = transformed(field, self.transform)?;
             return vector.encode(vectors_of(&field)?.as_ref());
         }
-        let mut coefficients = self.encode_transformed(&*transformed(field, self.transform)?)?;
+        let mut coefficients = self.encode_values(field)?;
         self.standardise(&mut coefficients);
         Ok(self.frame.apply(&self.basis, coefficients))
     }
@@ -276,6 +282,26 @@ impl FieldEncoder {
                 }
             }
         }
+    }
+
+    /// Coefficients as the basis has them. Transformed values never exist for all samples at once.
+    fn encode_values(&self, field: &Field) -> Result<Mat<f64>> {
+        if !self.transform.takes_log() {
+            return self.encode_transformed(field);
+        }
+        if field.minimum() <= 0.0 {
+            // Which names the sample among all of them.
+            field.logarithm()?;
+        }
+        let samples: Vec<usize> = (0..field.samples()).collect();
+        let mut out = Mat::zeros(self.basis.len(), samples.len());
+        for part in samples.chunks(TRANSFORM_SLAB) {
+            let values = field.select(part).logarithm()?;
+            out.as_mut()
+                .subcols_mut(part[0], part.len())
+                .copy_from(self.encode_transformed(&values)?);
+        }
+        Ok(out)
     }
 
     fn encode_transformed(&self, field: &Field) -> Result<Mat<f64>> {
@@ -400,7 +426,7 @@ fn learn(
     }
 }
 
-/// The regularisation of each part: as given, or chosen on the training samples; in the latter case with the
+/// The regularisation of each part: as given, or chosen on these samples; in the latter case with the
 /// encoders, if the choice has computed the factorisations they need.
 fn choose_regularisation(
     basis: &FieldBasis,
@@ -411,7 +437,6 @@ fn choose_regularisation(
     if let Some(given) = spec.given()? {
         return Ok((vec![given; parts], None));
     }
-    let samples = field.samples().min(CHOICE_SAMPLES);
     match field.observations() {
         Observations::Shared { points, values } => {
             let spectra = factor(basis, points, std::iter::repeat_n(None, parts))?;
@@ -420,8 +445,7 @@ fn choose_regularisation(
                 .zip(&spectra)
                 .map(|((_, range), spectrum)| {
                     let stacked = stack_components(&values[range]);
-                    let f = stacked.as_ref().subcols(0, samples);
-                    choose(spec, &[(spectrum.clone(), f)])
+                    choose(spec, &[(spectrum.clone(), stacked.as_ref())])
                 })
                 .collect::<Result<Vec<_>>>()?;
             let encoders = Arc::new(encoders(basis, spectra, &chosen)?);
@@ -430,7 +454,7 @@ fn choose_regularisation(
         Observations::PerSample(all) => {
             let chosen = basis
                 .ranges()
-                .map(|(part, range)| choose_scattered(part, range, spec, &all[..samples]))
+                .map(|(part, range)| choose_scattered(part, range, spec, all))
                 .collect::<Result<_>>()?;
             Ok((chosen, None))
         }

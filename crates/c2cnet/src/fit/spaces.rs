@@ -53,7 +53,8 @@ impl<'a> FieldSpace<'a> {
                 specs.len()
             )));
         }
-        let seen = match self.transform.takes_log() {
+        let learns = specs.iter().any(BasisSpec::depends_on_values);
+        let seen = match learns && self.transform.takes_log() {
             true => Some(field.logarithm()?),
             false => None,
         };
@@ -61,7 +62,6 @@ impl<'a> FieldSpace<'a> {
             Observations::Shared { points, values } => (Some(points), Some(values)),
             Observations::PerSample(_) => (None, None),
         };
-        let learns = specs.iter().any(BasisSpec::depends_on_values);
         let rows = points.filter(|_| learns).and_then(|p| learn_from.rows(p));
         let some_points = points.zip(rows.as_ref()).map(|(p, rows)| p.select(rows));
         let build_one = |spec: &BasisSpec, c: usize| -> Result<Arc<dyn Basis>> {
