@@ -1,12 +1,16 @@
 """The same encodings with NumPy: `peer.py TASK DIR`, prints JSON, writes the coefficients."""
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+import scipy.fft
+import scipy.linalg
 
+COSINES = 1024
 RIDGE = 1e-8  # as in bench_encoding.rs
 CUT = 0.1
 SCATTERED_CUT = 1e-3
@@ -93,6 +97,46 @@ def elements(directory):
     return work
 
 
+def smallest_frequencies():
+    """Pairs of frequencies in our order."""
+    pairs = [(k, l) for k in range(COSINES) for l in range(COSINES) if k * k + l * l < 4 * COSINES]
+    return np.array(sorted(pairs, key=lambda p: (p[0] ** 2 + p[1] ** 2, p))[:COSINES])
+
+
+def cosines(directory):
+    data = np.load(directory / "grid.npz")
+    x, f = data["x"], data["f"]
+
+    def work(clock):
+        k = smallest_frequencies()
+        phi = np.cos(np.pi * np.outer(x[:, 0], k[:, 0])) * np.cos(np.pi * np.outer(x[:, 1], k[:, 1]))
+        clock("evaluate")
+        q, r = np.linalg.qr(phi)
+        clock("factor")
+        coefficients = scipy.linalg.solve_triangular(r, (f @ q).T).T
+        clock("encode")
+        return coefficients
+
+    return work
+
+
+def cosines_dct(directory):
+    """Fields that the cosines represent exactly have the same coefficients under any weights of the points."""
+    f = np.load(directory / "grid.npz")["f"]
+    side = round(f.shape[1] ** 0.5)
+
+    def work(clock):
+        k = smallest_frequencies()
+        workers = int(os.environ.get("OMP_NUM_THREADS", "1"))
+        all_modes = scipy.fft.dctn(f.reshape(-1, side, side), type=1, axes=(1, 2), workers=workers)
+        halves = np.where((k == 0) | (k == side - 1), 0.5, 1.0).prod(axis=1)
+        coefficients = all_modes[:, k[:, 0], k[:, 1]] * (halves / (side - 1) ** 2)
+        clock("encode")
+        return coefficients
+
+    return work
+
+
 def scattered_with(directory, solve):
     data, basis = np.load(directory / "scattered.npz"), np.load(directory / "scattered-basis.npz")
     x, f = data["x"], data["f"]
@@ -135,6 +179,8 @@ def main():
     work = {
         "features": features,
         "elements": elements,
+        "cosines": cosines,
+        "cosines-dct": cosines_dct,
         "scattered": scattered,
         "scattered-cut": scattered_cut,
     }[task](directory)

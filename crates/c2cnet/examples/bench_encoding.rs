@@ -3,8 +3,8 @@
 
 use c2cnet::Result;
 use c2cnet::basis::{
-    Basis, BasisSpec, BuildContext, Degree, FieldBasis, FiniteElementsSpec, MeshSpec,
-    RandomFeaturesSpec,
+    Basis, BasisSpec, BuildContext, Degree, FieldBasis, FiniteElementsSpec, FourierKind,
+    FourierSpec, MeshSpec, RandomFeaturesSpec,
 };
 use c2cnet::data::npz::write_npz;
 use c2cnet::data::{Bounds, Dataset, Field, Fields, Observations, Points, Scattered};
@@ -30,7 +30,9 @@ const RIDGE: f64 = 1e-8;
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [task, directory] = arguments.as_slice() else {
-        panic!("usage: bench_encoding make|features|elements|scattered|scattered-cut DIR");
+        panic!(
+            "usage: bench_encoding make|features|elements|cosines|cosines-dct|scattered|scattered-cut DIR"
+        );
     };
     let directory = Path::new(directory);
     match task.as_str() {
@@ -43,6 +45,10 @@ fn main() -> Result<()> {
             let basis = || elements_spec()?.build(BuildContext::on(&Bounds::unit(2)));
             shared(task, directory, basis, EncoderSpec::ridge(0.0))
         }
+        "cosines" | "cosines-dct" => {
+            let basis = || cosines_spec().build(BuildContext::on(&Bounds::unit(2)));
+            shared(task, directory, basis, EncoderSpec::ridge(0.0))
+        }
         "scattered" => scattered(task, directory, EncoderSpec::ridge(RIDGE)),
         "scattered-cut" => scattered(task, directory, EncoderSpec::cut(1e-3)),
         other => panic!("no task {other}"),
@@ -52,6 +58,11 @@ fn main() -> Result<()> {
 /// The paper's 2D Darcy input basis.
 fn features_spec() -> BasisSpec {
     random_features(512, 8, 0.3)
+}
+
+/// More of them than the fields have.
+fn cosines_spec() -> BasisSpec {
+    FourierSpec::new(FourierKind::Cosine, 1024).into()
 }
 
 /// As in the issue: 2 x 2 patches, scale 1.
