@@ -67,6 +67,8 @@ pub struct RunInfo {
 pub struct Hardware {
     /// Where the system tells it.
     pub cpu: Option<String>,
+    /// Where networks were trained, if that is a GPU.
+    pub gpu: Option<String>,
     pub cores: Option<usize>,
     pub memory_gib: Option<f64>,
     pub os: String,
@@ -91,6 +93,8 @@ pub struct Experiment {
     pub seconds: Option<f64>,
     pub version: String,
     pub command: String,
+    /// Where it was done; of the last part, if it was done in several.
+    pub hardware: Hardware,
     #[serde(flatten)]
     pub found: Findings,
 }
@@ -107,6 +111,8 @@ pub struct Findings {
     pub curves: Vec<Curve>,
     pub galleries: Vec<Gallery>,
     pub checks: Vec<Check>,
+    /// What there was no time for.
+    pub missing: Vec<String>,
 }
 
 /// A row of the headline table.
@@ -144,6 +150,9 @@ pub struct Headline {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reproduced {
     pub cell: Cell,
+    /// `plain` or `scaled`; empty in files of earlier versions.
+    #[serde(default)]
+    pub reading: String,
     /// The run, as the experiment's tables call it.
     pub run: String,
     pub rl2e: Option<f64>,

@@ -1,14 +1,15 @@
 //! `c2cnet reproduce`: the paper's experiments.
 
 use crate::device::DeviceFlag;
-use c2cnet::Error;
+use c2cnet::{Device, Error};
 use c2cnet::storage::Claim;
 use c2cnet_experiments::reproduce::experiment::Column;
 use c2cnet_experiments::reproduce::library::{Choice, Library, Steps};
-use c2cnet_experiments::reproduce::{self, Order, Outcome};
+use c2cnet_experiments::reproduce::{self, Effort, Order, Outcome};
 use c2cnet_experiments::terminal::{Table, say};
 use c2cnet_experiments::{output_path, report};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -17,12 +18,14 @@ Examples:
   c2cnet reproduce --all --quick            a first look, small and rough
   c2cnet reproduce --all --recipe auto      the default settings alone
   c2cnet reproduce kdv-burgers --steps full the paper's 30,000 steps
+  c2cnet reproduce --all --device cuda --jobs 8   in full on a GPU, eight fits at a time
 
 Everything lands in a folder, by default `reproduction` (with --quick `reproduction-quick`): for
 each experiment its settings as resolved (config.toml), its errors, tables and curves (result.json),
-figures and models. Data are made once and shared. An experiment that was done with the same
+figures and models. Networks with the paper's recipe are trained in two readings of it, plain (nothing
+scaled) and scaled. Data are made once and shared. An experiment that was done with the same
 settings is not done again; one that was interrupted continues, and the fits that it had finished
-are not repeated. The page report.html shows all of it; `c2cnet report` writes it again.";
+are not repeated, also if their models (*.c2c) stayed elsewhere. The page report.html shows all of it; `c2cnet report` writes it again.";
 
 /// Do experiments of the paper, from data to figures.
 #[derive(Debug, clap::Args)]
@@ -44,12 +47,12 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Which fits are made: the paper's recipe, networks trained well, default settings.
+    /// Which fits are made: the paper's recipe (plain and scaled), networks trained well, default settings.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["paper", "fast", "auto"])]
     recipe: Vec<RecipeFlag>,
 
-    /// Steps of networks with the paper's recipe: a number, or `full` for its 30,000
-    /// [default: as the experiment's file says, fewer].
+    /// Steps of networks with the paper's recipe: a number, or `full` for its 30,000 with all samples in each
+    /// [default: full with --device cuda, else as the experiment's file says, fewer].
     #[arg(long, value_name = "N", value_parser = steps)]
     steps: Option<Steps>,
 
@@ -59,6 +62,14 @@ pub struct Args {
 
     #[command(flatten)]
     device: DeviceFlag,
+
+    /// So many fits of an experiment at the same time: small networks do not fill a GPU.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: u16,
+
+    /// Begin no fit after so many seconds: the results name what is missing, and the same command goes on later.
+    #[arg(long, value_name = "SECONDS")]
+    within: Option<u64>,
 
     /// A folder of experiments (NAME.toml) in place of those built in.
     #[arg(long, value_name = "DIR")]
@@ -71,20 +82,26 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum RecipeFlag {
-    /// The paper's recipe, perhaps with fewer steps.
+    /// The paper's recipe in both readings, perhaps with fewer steps.
     Paper,
+    /// The paper's recipe, nothing scaled.
+    Plain,
+    /// The paper's recipe, inputs and outputs scaled.
+    Scaled,
     /// Networks that are trained well, to compare inputs by.
     Fast,
     /// The default settings.
     Auto,
 }
 
-impl From<RecipeFlag> for Column {
-    fn from(flag: RecipeFlag) -> Column {
-        match flag {
-            RecipeFlag::Paper => Column::Paper,
-            RecipeFlag::Fast => Column::Fast,
-            RecipeFlag::Auto => Column::Auto,
+impl RecipeFlag {
+    fn columns(self) -> &'static [Column] {
+        match self {
+            RecipeFlag::Paper => &[Column::Plain, Column::Scaled],
+            RecipeFlag::Plain => &[Column::Plain],
+            RecipeFlag::Scaled => &[Column::Scaled],
+            RecipeFlag::Fast => &[Column::Fast],
+            RecipeFlag::Auto => &[Column::Auto],
         }
     }
 }
@@ -101,10 +118,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let library = Library {
         folder: args.experiments.clone(),
     };
-    let columns: Vec<Column> = args.recipe.iter().map(|flag| (*flag).into()).collect();
+    let columns = args.recipe.iter().flat_map(|flag| flag.columns());
+    let columns: Vec<Column> = columns.copied().collect();
+    // What takes a day on a processor takes an hour on a GPU.
+    let on_gpu = matches!(args.device.device, Device::Cuda(_)) && !args.quick;
     let choice = Choice {
         quick: args.quick,
-        steps: args.steps,
+        steps: args.steps.or(on_gpu.then_some(Steps::Full)),
         columns: &columns,
     };
     if args.list {
@@ -135,14 +155,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let _claim = Claim::new(&out.join("run.json"))?;
     let words: Vec<String> = std::env::args().skip(1).collect();
     let command = format!("c2cnet {}", words.join(" "));
-    reproduce::describe(&out, args.quick, &command)?;
+    reproduce::describe(&out, args.quick, &command, args.device.device)?;
     let order = Order {
         library: &library,
         choice,
         run: &out,
         force: args.force,
         command: &command,
-        device: args.device.device,
+        effort: Effort {
+            device: args.device.device,
+            jobs: args.jobs.into(),
+            until: args.within.map(|s| Instant::now() + Duration::from_secs(s)),
+        },
     };
     let (mut broken, mut failed) = (Vec::new(), 0);
     for name in &names {

@@ -47,6 +47,9 @@ fn done(folder: &Path, name: &str, e: &Experiment) -> Markup {
             @for p in &e.found.figures { (embed::picture(folder, p)) }
             @for (k, g) in e.found.galleries.iter().enumerate() { (embed::gallery(folder, &id("gallery", k), g)) }
             (checks(&e.found.checks))
+            @if !e.found.missing.is_empty() {
+                p.missing { "Not run: " (e.found.missing.join("; ")) "." }
+            }
             @if !e.differs.is_empty() {
                 h3 { "What differs from the paper, and why" }
                 ul { @for d in &e.differs { li { (d) } } }

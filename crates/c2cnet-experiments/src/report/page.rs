@@ -118,7 +118,7 @@ fn facts(info: &RunInfo) -> Markup {
 pub fn machine(hardware: &Hardware) -> String {
     let cores = hardware.cores.map(|n| crate::terminal::counted(n, "core"));
     let memory = hardware.memory_gib.map(|n| format!("{n:.0} GiB"));
-    let known: Vec<String> = [hardware.cpu.clone(), cores, memory]
+    let known: Vec<String> = [hardware.gpu.clone(), hardware.cpu.clone(), cores, memory]
         .into_iter()
         .flatten()
         .collect();

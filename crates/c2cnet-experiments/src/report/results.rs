@@ -1,10 +1,12 @@
-//! `RESULTS.md`: the headline table and each experiment's main table.
+//! `RESULTS.md`: what the paper prints beside what was found, the headline table, and each experiment's tables.
 
 use super::experiment::title;
 use super::format::{self, cell, error, integer, maybe, number, seconds};
 use super::headline::{self, Line, ratio};
 use super::page::machine;
 use super::read::Run;
+use super::summary::reproduced;
+use crate::printed::{self, Paper};
 use crate::run_files::{Check, Column, Experiment, Findings, Kind, Table};
 use std::fmt::Write as _;
 
@@ -12,6 +14,8 @@ use std::fmt::Write as _;
 pub fn markdown(run: &Run) -> String {
     let mut text = String::from("# Results\n\n");
     text += &opening(run);
+    text += "\n## Printed, plain, scaled, default\n\n";
+    text += &readings_table(run);
     text += "\n## All problems\n\n";
     text += &headline_table(&headline::lines(run));
     for (name, result) in &run.experiments {
@@ -47,6 +51,35 @@ fn opening(run: &Run) -> String {
     if info.quick {
         text += "\nA quick run: small sizes, not for comparison with the paper.\n";
     }
+    text
+}
+
+/// The paper's summary of errors, with both readings of its recipe and the default settings.
+fn readings_table(run: &Run) -> String {
+    let heads = ["problem", "method", "printed", "plain", "scaled", "default"];
+    let heads: Vec<(&str, bool)> = heads.iter().map(|h| (*h, !["problem", "method"].contains(h))).collect();
+    let mut rows = Rows::new(&heads);
+    let lines = headline::lines(run);
+    for row in &Paper::get().rl2e {
+        let ours = |l: &&Line<'_>| l.row.problem == row.problem && l.row.method == "auto";
+        let default = lines.iter().find(ours).and_then(|l| l.row.rl2e);
+        for column in printed::Column::ALL {
+            let Some(printed) = row.printed(column) else {
+                continue;
+            };
+            let here = |reading| reproduced(run, &row.problem, column, reading);
+            let errors = [Some(printed), here("plain"), here("scaled"), default];
+            let mut cells = vec![row.title.clone(), column.title().to_string()];
+            cells.extend(errors.map(|v| maybe(v, error)));
+            rows.push(&cells);
+        }
+    }
+    let mut text = rows.0;
+    text += "\nMean relative L2 errors on test samples, of `tab:rl2e-summary` and of the networks that it names, in two\n\
+             readings of what is not printed. Both take features in local coordinates of their patches and the cut as an\n\
+             absolute one; *plain* scales nothing, *scaled* gives the network inputs in principal axes under one scale and\n\
+             outputs of unit rms. *Default* is the fit without any setting but the domain, where a section says so. A dash:\n\
+             not run. How many steps a network took stands in the tables below.\n";
     text
 }
 
@@ -101,16 +134,35 @@ fn headline_table(lines: &[Line<'_>]) -> String {
     text
 }
 
-/// An experiment in short: its first table, checks and the way to run it.
+/// An experiment in short: the way to run it, what differs from the paper, its tables and checks.
 fn summary(experiment: &Experiment) -> String {
     let mut text = String::new();
     if !experiment.command.is_empty() {
         let time = maybe(experiment.seconds, seconds);
-        let _ = writeln!(text, "{}, {time}.", code(&experiment.command));
+        let place = match machine(&experiment.hardware).as_str() {
+            "" => String::new(),
+            machine => format!(", {}", escape(machine)),
+        };
+        let command = code(&experiment.command);
+        let _ = writeln!(text, "{command}, {}{place}, {time}.", escape(&experiment.date));
     }
-    let Findings { tables, checks, .. } = &experiment.found;
-    if let Some(table) = tables.first() {
-        let _ = write!(text, "\n{}\n", main_table(table));
+    if !experiment.differs.is_empty() {
+        text += "\nWhat differs from the paper:\n";
+        for difference in &experiment.differs {
+            let _ = writeln!(text, "- {}", escape(difference));
+        }
+    }
+    let Findings {
+        tables,
+        checks,
+        missing,
+        ..
+    } = &experiment.found;
+    for table in tables {
+        let _ = write!(text, "\n{}\n", whole_table(table));
+    }
+    if !missing.is_empty() {
+        let _ = write!(text, "\nNot run: {}.\n", escape(&missing.join("; ")));
     }
     if !checks.is_empty() {
         let held = checks.iter().filter(|c| c.passed).count();
@@ -122,7 +174,7 @@ fn summary(experiment: &Experiment) -> String {
     text
 }
 
-fn main_table(table: &Table) -> String {
+fn whole_table(table: &Table) -> String {
     let heads: Vec<(&str, bool)> = table
         .columns
         .iter()
@@ -136,7 +188,8 @@ fn main_table(table: &Table) -> String {
         };
         rows.push(&table.columns.iter().map(of_column).collect::<Vec<_>>());
     }
-    format!("{}\n\n{}", escape(&table.title), rows.0)
+    let label = table.label.as_ref().map_or(String::new(), |l| format!(" (`{l}`)"));
+    format!("{}{label}\n\n{}", escape(&table.title), rows.0)
         .trim_end()
         .to_string()
 }

@@ -10,28 +10,32 @@ use crate::run_files::{Headline, Peer};
 use crate::terminal::counted;
 use maud::{Markup, html};
 
-/// Methods that no column of the paper holds, such as `auto`, in the order they come. Runs of the
-/// paper's recipe are in the paper's columns.
+/// The readings of the paper's recipe, whose runs are in the paper's columns.
+const READINGS: [&str; 2] = ["plain", "scaled"];
+
+/// Methods that no column of the paper holds, such as `auto`, in the order they come.
 fn other_methods<'a>(lines: &[Line<'a>]) -> Vec<&'a str> {
     let mut methods: Vec<&str> = Vec::new();
     for line in lines {
         let method = line.row.method.as_str();
-        if !method.starts_with("paper") && !methods.contains(&method) {
+        let reading = READINGS.iter().any(|reading| method.starts_with(reading));
+        if !reading && !methods.contains(&method) {
             methods.push(method);
         }
     }
     methods
 }
 
-/// The error of the run that names the cell, if it was done.
-fn reproduced(run: &Run, row: &str, column: Column) -> Option<f64> {
+/// The error of the run that names the cell, in this reading of the paper's recipe, if it was done.
+pub fn reproduced(run: &Run, row: &str, column: Column, reading: &str) -> Option<f64> {
     let cell = printed::Cell {
         table: printed::Table::Rl2eSummary,
         row: row.into(),
         column,
     };
     let mut all = run.done().flat_map(|experiment| &experiment.found.cells);
-    all.find(|found| found.cell == cell)?.rl2e
+    all.find(|found| found.cell == cell && found.reading == reading)?
+        .rl2e
 }
 
 /// `tab:rl2e-summary`: ours over the paper's in every cell.
@@ -59,7 +63,8 @@ pub fn errors(run: &Run, lines: &[Line<'_>]) -> Markup {
         let mut cells = vec![Cell::text(name)];
         for column in Column::ALL {
             let printed = printed.and_then(|row| row.printed(column));
-            cells.push(Cell::pair(reproduced(run, problem, column), printed, error));
+            let here = READINGS.map(|reading| reproduced(run, problem, column, reading));
+            cells.push(Cell::readings(here, printed, error));
         }
         for method in &others {
             let ours = here.iter().find(|l| l.row.method == *method);
@@ -75,7 +80,8 @@ pub fn errors(run: &Run, lines: &[Line<'_>]) -> Markup {
             figcaption { h3 #rl2e-summary { "Errors of all problems" (label(Some("tab:rl2e-summary"))) } }
             (sortable(&heads, &rows))
             p.caption {
-                "Test RL2E. In each cell: here, and below it in grey what the paper prints. A dash: no such experiment."
+                "Test RL2E. In each cell: the paper’s recipe here, plain and scaled, and below it in grey what the paper prints. "
+                "A dash: no such experiment."
             }
         }
     }

@@ -60,6 +60,19 @@ impl Cell {
             order: ours.or(paper),
         }
     }
+
+    /// Two readings of the paper's recipe over what the paper prints; sorted by the better one.
+    pub fn readings(here: [Option<f64>; 2], paper: Option<f64>, write: fn(f64) -> String) -> Self {
+        let best = here.into_iter().flatten().reduce(f64::min);
+        let mut cell = Cell::pair(best, paper, write);
+        if let [Some(plain), Some(scaled)] = here {
+            cell.shown = html! {
+                (write(plain)) " · " (write(scaled))
+                @if let Some(v) = paper { span.printed { (write(v)) } }
+            };
+        }
+        cell
+    }
 }
 
 /// A table whose columns sort the rows when clicked.

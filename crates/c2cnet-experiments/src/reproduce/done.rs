@@ -58,10 +58,10 @@ fn versioned(settings: &str) -> Hash {
         .add(RUNNER)
 }
 
-/// Whether `folder` holds a result with this fingerprint; a damaged one counts as none.
+/// Whether `folder` holds a result with this fingerprint, and nothing is missing in it; a damaged one counts as none.
 pub fn is_done(folder: &Path, fingerprint: &str) -> bool {
     let result = run_files::read::<run_files::Experiment>(&folder.join("result.json"));
-    result.is_ok_and(|result| result.fingerprint == fingerprint)
+    result.is_ok_and(|r| r.fingerprint == fingerprint && r.found.missing.is_empty())
 }
 
 #[cfg(test)]

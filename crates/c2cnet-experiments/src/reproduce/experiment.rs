@@ -68,8 +68,10 @@ pub struct DataSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Column {
-    /// The paper's recipe, perhaps with fewer steps.
-    Paper,
+    /// The paper's recipe, nothing scaled; perhaps with fewer steps.
+    Plain,
+    /// The paper's recipe, inputs and outputs scaled.
+    Scaled,
     /// Networks that are trained well, to compare inputs by.
     Fast,
     /// The default settings.
@@ -333,9 +335,12 @@ pub struct CheckSpec {
 }
 
 impl Column {
+    pub const ALL: [Column; 4] = [Column::Plain, Column::Scaled, Column::Fast, Column::Auto];
+
     pub fn name(self) -> &'static str {
         match self {
-            Column::Paper => "paper",
+            Column::Plain => "plain",
+            Column::Scaled => "scaled",
             Column::Fast => "fast",
             Column::Auto => "auto",
         }
@@ -358,7 +363,8 @@ impl Experiment {
                 return bad(format!("run {:?} needs at least one seed", run.id));
             }
             if let Some(cell) = &run.cell {
-                if self.runs[..i].iter().any(|r| r.cell.as_ref() == Some(cell)) {
+                let same = |r: &RunSpec| r.cell.as_ref() == Some(cell) && r.column == run.column;
+                if self.runs[..i].iter().any(same) {
                     return bad(format!("run {:?} names the cell of another run", run.id));
                 }
                 if let Err(e) = cell.check(run.paper.rl2e) {

@@ -4,7 +4,7 @@ use super::found::Found;
 use crate::output_path;
 use crate::run_files::{self, Experiment, Files, Hardware, Picture, RunInfo};
 use crate::terminal::interrupt;
-use c2cnet::C2CNet;
+use c2cnet::{C2CNet, Device};
 use c2cnet::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -62,8 +62,15 @@ impl Folder {
     }
 
     /// The model that is kept of it, if any.
-    pub fn model(&self, id: &str, seed: u64) -> Option<C2CNet> {
-        C2CNet::load(&self.path(id, seed, "c2c")).ok()
+    ///
+    /// # Errors
+    /// If there is one and it cannot be read.
+    pub fn model(&self, id: &str, seed: u64) -> Result<Option<C2CNet>> {
+        let path = self.path(id, seed, "c2c");
+        match path.exists() {
+            true => C2CNet::load(&path).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// Keeps what was found, and the model if there is one.
@@ -98,20 +105,38 @@ fn remove(path: &Path) -> Result<()> {
 }
 
 /// Writes `run.json`: what ran, where and when.
-pub fn describe(run: &Path, quick: bool, command: &str) -> Result<()> {
+pub fn describe(run: &Path, quick: bool, command: &str, device: Device) -> Result<()> {
     let info = RunInfo {
         version: env!("CARGO_PKG_VERSION").into(),
         date: today(),
         quick,
-        hardware: Hardware {
-            cpu: cpu(),
-            cores: std::thread::available_parallelism().ok().map(usize::from),
-            memory_gib: memory_gib(),
-            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        },
+        hardware: hardware(device),
         command: command.into(),
     };
     run_files::write(&run.join("run.json"), &info)
+}
+
+/// This machine, and the GPU that `device` is.
+pub fn hardware(device: Device) -> Hardware {
+    Hardware {
+        cpu: cpu(),
+        gpu: gpu(device),
+        cores: std::thread::available_parallelism().ok().map(usize::from),
+        memory_gib: memory_gib(),
+        os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+    }
+}
+
+/// The name of the GPU that `device` is, if it is one.
+fn gpu(device: Device) -> Option<String> {
+    let name = match device {
+        Device::Cpu => return None,
+        Device::Auto => Device::Cuda(0).to_string(),
+        gpu => gpu.to_string(),
+    };
+    let all = c2cnet::compute::devices();
+    let found = all.into_iter().find(|d| d.device == name)?;
+    found.missing.is_none().then_some(found.name)
 }
 
 /// The name of the processor, where the system tells it.

@@ -6,15 +6,18 @@
 //! - a run or variant with `parts = ["A", "B"]` is `[part.A]`, with `[part.B]` over it and what it says itself over
 //!   both: what several runs have in common is written once;
 //! - the settings of a fit are, later ones over earlier ones: the `recipe` named by the run
-//!   (`experiments/recipe/NAME.toml`), the file's `fit`, the run's own `fit`, and the number of `steps` of the run
-//!   or of the file, for networks with the paper's recipe.
+//!   (`experiments/recipe/NAME.toml`), the file's `fit`, the run's own `fit`, and, for networks with the paper's
+//!   recipe, the number of `steps` and the size of a `batch` of the run or of the file, which make less work than the
+//!   paper's and are left out where its own is wanted;
+//! - runs and variants of the column `paper` are two, one for each of the [`readings`].
 
 use super::experiment::{Column, Experiment};
-use super::name;
+use super::{name, readings};
 use crate::merge;
 use c2cnet::domain::Polygon;
 use c2cnet::storage::read_text;
 use c2cnet::{Error, Result};
+use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 macro_rules! embedded {
@@ -54,7 +57,7 @@ pub struct Choice<'a> {
 /// How many steps networks with the paper's recipe make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steps {
-    /// As the paper.
+    /// As the paper, and with all samples in every step.
     Full,
     Given(usize),
 }
@@ -135,26 +138,28 @@ impl Library {
             _ => Table::new(),
         };
         let (base, parts) = (taken("fit"), taken("part"));
-        let steps = table.remove("steps");
-        let resolve = |list: &mut Value| -> Result<()> {
+        let short = Short::take(table);
+        let resolve = |list: &mut Value| -> Result<BTreeSet<String>> {
             let Value::Array(entries) = list else {
-                return Ok(());
+                return Ok(BTreeSet::new());
             };
             for entry in entries.iter_mut().filter_map(Value::as_table_mut) {
                 put_together(entry, &parts)?;
             }
+            let ids = readings::split(entries);
             let wanted = |entry: &Value| {
                 let column = entry.get("column").and_then(Value::as_str);
                 column.is_none_or(|c| choice.columns.iter().any(|w| w.name() == c))
             };
             entries.retain(wanted);
             for entry in entries.iter_mut().filter_map(Value::as_table_mut) {
-                self.resolve_fit(entry, &base, steps.as_ref(), choice.steps)?;
+                self.resolve_fit(entry, &base, &short, choice.steps)?;
             }
-            Ok(())
+            Ok(ids)
         };
         if let Some(runs) = table.get_mut("run") {
-            resolve(runs)?;
+            let ids = resolve(runs)?;
+            readings::name_both(table, &ids);
         }
         for key in ["sweep", "transfer"] {
             let lists = table.get_mut(key).and_then(Value::as_array_mut);
@@ -171,7 +176,7 @@ impl Library {
         &self,
         entry: &mut Table,
         base: &Table,
-        steps: Option<&Value>,
+        short: &Short,
         wanted: Option<Steps>,
     ) -> Result<()> {
         let mut fit = match entry.remove("recipe") {
@@ -182,25 +187,55 @@ impl Library {
         if let Some(Value::Table(own)) = entry.remove("fit") {
             merge(&mut fit, own);
         }
-        let own_steps = entry.remove("steps");
+        let own = Short::take(entry);
         let mlp = fit.get_mut("map").and_then(|m| m.get_mut("mlp"));
         if let Some(mlp) = mlp.and_then(Value::as_table_mut)
             && mlp.get("recipe").and_then(Value::as_str) == Some("paper")
         {
-            let given = own_steps.or(steps.cloned());
-            let steps = match wanted {
-                Some(Steps::Full) => None,
-                Some(Steps::Given(n)) => Some(Value::Integer(n as i64)),
-                None => given,
-            };
-            if let Some(steps) = steps {
-                mlp.insert("steps".into(), steps);
-            }
+            own.or(short).put(mlp, wanted);
         }
         let mut fit = Value::Table(fit);
         name_polygons(&mut fit)?;
         entry.insert("fit".into(), fit);
         Ok(())
+    }
+}
+
+/// Less work than the paper's for networks with its recipe: fewer steps, and some of the samples in each.
+struct Short {
+    steps: Option<Value>,
+    batch: Option<Value>,
+}
+
+impl Short {
+    /// Takes what the file or the run says of it.
+    fn take(table: &mut Table) -> Self {
+        Short {
+            steps: table.remove("steps"),
+            batch: table.remove("batch"),
+        }
+    }
+
+    /// What a run says over what its file says.
+    fn or(self, file: &Short) -> Self {
+        Short {
+            steps: self.steps.or_else(|| file.steps.clone()),
+            batch: self.batch.or_else(|| file.batch.clone()),
+        }
+    }
+
+    /// Puts it into the settings of a network, but for what is `wanted` instead.
+    fn put(self, mlp: &mut Table, wanted: Option<Steps>) {
+        let steps = match wanted {
+            Some(Steps::Full) => return,
+            Some(Steps::Given(n)) => Some(Value::Integer(n as i64)),
+            None => self.steps,
+        };
+        for (key, value) in [("steps", steps), ("batch", self.batch)] {
+            if let Some(value) = value {
+                mlp.insert(key.into(), value);
+            }
+        }
     }
 }
 
@@ -295,13 +330,11 @@ mod tests {
     use super::*;
     use c2cnet::settings::MapKind;
 
-    const ALL: [Column; 3] = [Column::Paper, Column::Fast, Column::Auto];
-
     fn choice(quick: bool, steps: Option<Steps>) -> Choice<'static> {
         Choice {
             quick,
             steps,
-            columns: &ALL,
+            columns: &Column::ALL,
         }
     }
 
@@ -335,12 +368,34 @@ mod tests {
             let run = &experiment.runs[0];
             assert_eq!(run.fit.map.kind, MapKind::Mlp);
             assert_eq!(run.fit.map.mlp.hidden(), [300, 300, 300]);
+            assert_eq!(run.column, Column::Plain);
             run.fit.map.mlp.steps
         };
         assert_eq!(steps(&choice(false, Some(Steps::Full))), None);
         assert_eq!(steps(&choice(false, Some(Steps::Given(7)))), Some(7));
         assert_eq!(steps(&choice(true, None)), Some(20));
         assert!(steps(&choice(false, None)).unwrap() > 100);
+    }
+
+    /// What the paper's recipe is here: local coordinates, a cut as printed, all samples in 30,000 steps, twice.
+    #[test]
+    fn networks_of_the_paper_are_read_twice_and_in_full_where_asked() {
+        let library = Library::default();
+        let full = choice(false, Some(Steps::Full));
+        for name in library.names().unwrap() {
+            let (experiment, resolved) = library.load(&name, &full).unwrap();
+            assert!(!resolved.to_string().contains("\"paper\"\n"), "{name}");
+            let of = |column| experiment.runs.iter().filter(move |r| r.column == column);
+            let twice = of(Column::Plain).filter(|r| r.id.ends_with("-plain"));
+            assert_eq!(twice.count(), of(Column::Scaled).count(), "{name}");
+            for run in of(Column::Plain).chain(of(Column::Scaled)) {
+                let mlp = &run.fit.map.mlp;
+                assert_eq!(mlp.scaled, run.column == Column::Scaled, "{name} {}", run.id);
+                assert!(mlp.steps.is_none() && mlp.batch.is_none(), "{name} {}", run.id);
+                let text = serde_json::json!(run.fit.input).to_string();
+                assert!(!text.contains("relative_cut"), "{name} {}", run.id);
+            }
+        }
     }
 
     #[test]

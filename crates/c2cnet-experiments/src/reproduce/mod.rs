@@ -17,7 +17,9 @@ pub mod library;
 mod mirror;
 mod name;
 mod obstacles;
+mod readings;
 mod run;
+mod side_by_side;
 mod sweep;
 mod table;
 mod transfer;
@@ -30,6 +32,7 @@ use experiment::Experiment;
 use folder::Folder;
 use library::{Choice, Library};
 use run::{Bench, Record};
+pub use run::Effort;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,8 +49,7 @@ pub struct Order<'a> {
     pub force: bool,
     /// How it was asked for, for the record.
     pub command: &'a str,
-    /// Where networks are trained.
-    pub device: c2cnet::Device,
+    pub effort: Effort,
 }
 
 /// What became of an experiment.
@@ -89,7 +91,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         findings: run_files::Findings::default(),
         floors: Vec::new(),
         earlier_seconds: 0.0,
-        device: order.device,
+        effort: order.effort,
     };
     let records = work(&mut bench, &experiment)?;
     // Errors of small data and short trainings are no measure of anything but their floors.
@@ -126,6 +128,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         seconds: Some(seconds + earlier),
         version: env!("CARGO_PKG_VERSION").into(),
         command: order.command.into(),
+        hardware: folder::hardware(order.effort.device),
         found: bench.findings,
     })?;
     say(format_args!(
@@ -161,12 +164,10 @@ fn work(bench: &mut Bench<'_>, experiment: &Experiment) -> c2cnet::Result<Vec<Re
     if experiment.method_figures {
         bench.findings.figures = bench.folder.save_method_figures()?;
     }
-    let mut records: Vec<Record> = Vec::new();
-    for spec in &experiment.runs {
-        let record = bench.record(spec)?;
-        bench.findings.headline.extend(table::headline(&record));
-        bench.findings.cells.extend(table::cell(&record));
-        records.push(record);
+    let records = bench.records(&experiment.runs)?;
+    for record in &records {
+        bench.findings.headline.extend(table::headline(record));
+        bench.findings.cells.extend(table::cell(record));
     }
     for spec in &experiment.tables {
         let shown = |r: &&Record| spec.runs.is_empty() || spec.runs.contains(&r.spec.id);

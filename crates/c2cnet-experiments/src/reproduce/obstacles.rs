@@ -15,9 +15,10 @@ use serde_json::{Map, Value, json};
 /// Tables and figures of the runs that recover obstacles.
 pub fn run(bench: &mut Bench<'_>, spec: &ObstaclesSpec, records: &[Record]) -> Result<()> {
     let mut rows = Vec::new();
-    for record in records.iter().filter(|r| spec.runs.contains(&r.spec.id)) {
+    let shown = |r: &&Record| spec.runs.contains(&r.spec.id) && r.has_model();
+    for record in records.iter().filter(shown) {
         let data = record.data.select(&record.samples);
-        let recoveries = recover(&record.model, &data)?;
+        let recoveries = recover(record.model()?, &data)?;
         let label = format!("{} ({})", record.spec.label, record.recipe());
         rows.push(row(
             &label,
@@ -49,7 +50,8 @@ pub fn run(bench: &mut Bench<'_>, spec: &ObstaclesSpec, records: &[Record]) -> R
         columns: columns("Method"),
         rows,
     });
-    let Some(drawn) = records.iter().find(|r| r.spec.id == spec.draw) else {
+    let drawn = |r: &&Record| r.spec.id == spec.draw && r.has_model();
+    let Some(drawn) = records.iter().find(drawn) else {
         return Ok(());
     };
     figures::reconstructions(bench, drawn, spec.band)?;
@@ -66,12 +68,12 @@ fn robustness(bench: &mut Bench<'_>, spec: &ObstaclesSpec, base: &Record) -> Res
             "{}, fitted to undisturbed readings of 100 sensors",
             test.label
         );
-        let report = bench.evaluate(&what, &base.model, &tested)?;
-        let recoveries = recover(&base.model, &tested)?;
+        let report = bench.evaluate(&what, base.model()?, &tested)?;
+        let recoveries = recover(base.model()?, &tested)?;
         rows.push(row(&what, &report.relative, &recoveries, |_| true));
         say(format_args!("  {what}: RL2E {}", error(report.rl2e)))?;
-        if test.refit {
-            let what = format!("{}, fitted to such readings", test.label);
+        let what = format!("{}, fitted to such readings", test.label);
+        if test.refit && !bench.too_late(&what) {
             let fitted = bench.fit(&what, &data, &tested, &base.spec.fit)?;
             let recoveries = recover(&fitted.model, &tested)?;
             rows.push(row(&what, &fitted.test.relative, &recoveries, |_| true));

@@ -5,13 +5,15 @@ use super::done;
 use super::experiment::RunSpec;
 use super::folder::{self, Folder};
 use super::found::Found;
+use super::side_by_side::side_by_side;
 use crate::run_files::Findings;
 use crate::terminal::{Progress, counted, error, interrupt, say};
-use c2cnet::Result;
 use c2cnet::data::Dataset;
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{C2CNet, Device, FitConfig, FitReport, fit};
+use c2cnet::{Error, Result};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,8 +30,25 @@ pub struct Bench<'a> {
     pub floors: Vec<(String, f64, f64)>,
     /// What fits took that were done before.
     pub earlier_seconds: f64,
+    pub effort: Effort,
+}
+
+/// Where fits are made, how many at a time, and until when.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
     /// Where networks are trained.
     pub device: Device,
+    /// Fits that are under way at the same time.
+    pub jobs: usize,
+    /// No fit begins later.
+    pub until: Option<Instant>,
+}
+
+impl Effort {
+    /// Whether it is too late to begin a fit.
+    pub fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
 }
 
 /// A fit with its errors.
@@ -43,14 +62,32 @@ pub struct Fitted {
 /// A run: one fit for each seed.
 pub struct Record {
     pub spec: RunSpec,
-    /// Of the first seed.
-    pub model: C2CNet,
+    /// Of the first seed, if it was kept.
+    model: Option<C2CNet>,
     /// One for each seed.
     pub found: Vec<Found>,
     /// What it was tested with: the data, and which of its samples.
     pub data: Arc<Dataset>,
     pub samples: Vec<usize>,
 }
+
+/// What a run is fitted to and tested with.
+struct Sources {
+    data: Arc<Dataset>,
+    tested: Arc<Dataset>,
+    samples: Vec<usize>,
+}
+
+/// A fit of a run that is not kept.
+struct Missing<'a> {
+    spec: &'a RunSpec,
+    seed: u64,
+    fingerprint: String,
+    sources: Arc<Sources>,
+}
+
+/// Fits by run and seed, with the model of a first seed.
+type Made = HashMap<(String, u64), (Option<C2CNet>, Found)>;
 
 impl Bench<'_> {
     /// Fits to `data`, tests on all samples of `test`.
@@ -64,18 +101,27 @@ impl Bench<'_> {
         test: &Dataset,
         config: &FitConfig,
     ) -> Result<Fitted> {
-        let progress = Progress::start(format!("{}: {what}", self.name)).on(self.device);
-        let (model, report) = interrupt::patiently(|| fit(data, config, &progress))?;
-        let mut trained = data.train_indices();
-        trained.truncate(JUDGED_TRAINING);
-        let train = self.evaluate(&format!("{what}, training"), &model, &data.select(&trained))?;
-        let test = self.evaluate(what, &model, test)?;
-        Ok(Fitted {
-            model,
-            report,
-            train,
-            test,
-        })
+        let progress = self.progress(what);
+        let fitted = fit_and_judge(data, test, config, &progress)?;
+        self.count(what, &fitted);
+        Ok(fitted)
+    }
+
+    /// Shows what a fit does, unless several do something.
+    pub fn progress(&self, what: &str) -> Progress {
+        let progress = match self.effort.jobs > 1 {
+            true => Progress::hidden(),
+            false => Progress::start(format!("{}: {what}", self.name)),
+        };
+        progress.on(self.effort.device)
+    }
+
+    /// Takes note of errors and floors.
+    pub fn count(&mut self, what: &str, fitted: &Fitted) {
+        let (train, test) = (&fitted.train, &fitted.test);
+        let what_train = format!("{what}, training");
+        self.floors.push((what_train, train.rl2e, train.floor));
+        self.floors.push((what.into(), test.rl2e, test.floor));
     }
 
     /// Errors of `model` on all samples of `data`.
@@ -91,68 +137,132 @@ impl Bench<'_> {
         Ok(report)
     }
 
-    /// Does the run, but for fits that are kept.
-    pub fn record(&mut self, spec: &RunSpec) -> Result<Record> {
+    /// Whether it is too late for `what`, which is noted then.
+    pub fn too_late(&mut self, what: &str) -> bool {
+        let late = self.effort.is_over();
+        if late {
+            self.findings.missing.push(what.into());
+        }
+        late
+    }
+
+    /// Does the runs, but for fits that are kept, and for runs of which there was no time for a single fit.
+    pub fn records(&mut self, specs: &[RunSpec]) -> Result<Vec<Record>> {
+        // One run after the other, unless several fits are wanted at a time: then not all data are held at once.
+        let together = match self.effort.jobs {
+            0 | 1 => 1,
+            _ => specs.len().max(1),
+        };
+        let mut records = Vec::new();
+        for specs in specs.chunks(together) {
+            let mut made = self.make_missing(specs)?;
+            for spec in specs {
+                records.extend(self.record(spec, &mut made)?);
+            }
+        }
+        Ok(records)
+    }
+
+    /// Makes the fits that are not kept, and keeps them.
+    fn make_missing(&mut self, specs: &[RunSpec]) -> Result<Made> {
+        let mut missing = Vec::new();
+        for spec in specs {
+            let sources = Arc::new(self.sources(spec)?);
+            for &seed in &spec.seeds {
+                let fingerprint = done::run_fingerprint(spec, seed, &self.store)?;
+                if self.kept(spec, seed, &fingerprint, &sources).is_none() {
+                    missing.push(Missing {
+                        spec,
+                        seed,
+                        fingerprint,
+                        sources: sources.clone(),
+                    });
+                }
+            }
+        }
+        let (folder, effort) = (&self.folder, self.effort);
+        let make = |fit: &Missing<'_>| -> Result<Option<((String, u64), _)>> {
+            if effort.is_over() {
+                return Ok(None);
+            }
+            let (model, found) = fit.make(&self.progress(&fit.spec.name()))?;
+            tell(fit.spec, fit.seed, &found, "")?;
+            let model = fit.is_first().then_some(model);
+            folder.keep(&fit.spec.id, fit.seed, model.as_ref(), &found)?;
+            Ok(Some(((fit.spec.id.clone(), fit.seed), (model, found))))
+        };
+        let made = side_by_side(&missing, effort.jobs, make);
+        made.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    fn sources(&mut self, spec: &RunSpec) -> Result<Sources> {
         let data = self.store.get(&spec.data)?;
         let tested = match &spec.test {
             Some(name) => self.store.get(name)?,
             None => data.clone(),
         };
         let samples = samples_of(&tested, &spec.set);
-        let test = tested.select(&samples);
-        let (mut model, mut all) = (None, Vec::new());
-        for &seed in &spec.seeds {
-            let fingerprint = done::run_fingerprint(spec, seed, &self.store)?;
-            let kept = self.folder.kept(&spec.id, seed, &fingerprint);
-            let mut kept = kept.filter(|found| found.test.relative.len() == samples.len());
-            if model.is_none() && kept.is_some() {
-                model = self.folder.model(&spec.id, seed);
-                kept = kept.filter(|_| model.is_some());
-            }
-            if let Some(found) = kept {
-                self.take_in(spec, &found);
-                tell(spec, seed, &found, &format!(", kept from {}", found.date))?;
-                all.push(found);
-                continue;
-            }
-            let clock = Instant::now();
-            let mut config = spec.fit.clone();
-            config.seed = seed;
-            let fitted = self.fit(&spec.name(), &data, &test, &config)?;
-            let is_first = model.is_none();
-            let mut more = Vec::new();
-            for set in spec.more_sets.iter().filter(|_| is_first) {
-                let data = tested.select(&samples_of(&tested, set));
-                let what = format!("{}, {set}", spec.name());
-                more.push((set.clone(), self.evaluate(&what, &fitted.model, &data)?));
-            }
-            let found = Found {
-                fingerprint,
-                date: folder::today(),
-                seconds: clock.elapsed().as_secs_f64(),
-                report: fitted.report,
-                train: fitted.train,
-                test: fitted.test,
-                more,
-            };
-            tell(spec, seed, &found, "")?;
-            let saved = is_first.then_some(&fitted.model);
-            self.folder.keep(&spec.id, seed, saved, &found)?;
-            model.get_or_insert(fitted.model);
-            all.push(found);
-        }
-        Ok(Record {
-            spec: spec.clone(),
-            model: model.expect("an experiment with a run without seeds is refused"),
-            found: all,
-            data: tested,
+        Ok(Sources {
+            data,
+            tested,
             samples,
         })
     }
 
-    /// Counts a fit that was done before.
+    /// What is kept of a fit: with a model that cannot be read it counts as not made; without one, which is large and
+    /// may have stayed where it was made, figures are left out.
+    fn kept(
+        &self,
+        spec: &RunSpec,
+        seed: u64,
+        fingerprint: &str,
+        sources: &Sources,
+    ) -> Option<(Option<C2CNet>, Found)> {
+        let found = self.folder.kept(&spec.id, seed, fingerprint)?;
+        let whole = found.test.relative.len() == sources.samples.len();
+        let model = match seed == spec.seeds[0] {
+            true => self.folder.model(&spec.id, seed).ok()?,
+            false => None,
+        };
+        whole.then_some((model, found))
+    }
+
+    /// The run of what was made and kept; none if there is nothing.
+    fn record(&mut self, spec: &RunSpec, made: &mut Made) -> Result<Option<Record>> {
+        let sources = self.sources(spec)?;
+        let (mut model, mut all) = (None, Vec::new());
+        for &seed in &spec.seeds {
+            let fingerprint = done::run_fingerprint(spec, seed, &self.store)?;
+            let fit = match made.remove(&(spec.id.clone(), seed)) {
+                Some(fit) => fit,
+                None => match self.kept(spec, seed, &fingerprint, &sources) {
+                    Some((model, found)) => {
+                        self.earlier_seconds += found.seconds;
+                        tell(spec, seed, &found, &format!(", kept from {}", found.date))?;
+                        (model, found)
+                    }
+                    None => {
+                        let what = format!("{}, seed {seed}", spec.name());
+                        self.findings.missing.push(what);
+                        continue;
+                    }
+                },
+            };
+            self.take_in(spec, &fit.1);
+            model = model.or(fit.0);
+            all.push(fit.1);
+        }
+        Ok((!all.is_empty()).then(|| Record {
+            spec: spec.clone(),
+            model,
+            found: all,
+            data: sources.tested,
+            samples: sources.samples,
+        }))
+    }
+
+    /// Takes note of the errors and floors of a fit.
     fn take_in(&mut self, spec: &RunSpec, found: &Found) {
-        self.earlier_seconds += found.seconds;
         let name = spec.name();
         let mut floor = |what: String, report: &EvaluationReport| {
             self.floors.push((what, report.rl2e, report.floor));
@@ -163,6 +273,60 @@ impl Bench<'_> {
         }
         floor(name, &found.test);
     }
+}
+
+impl Missing<'_> {
+    fn is_first(&self) -> bool {
+        self.spec.seeds.first() == Some(&self.seed)
+    }
+
+    fn make(&self, progress: &Progress) -> Result<(C2CNet, Found)> {
+        let clock = Instant::now();
+        let Sources {
+            data,
+            tested,
+            samples,
+        } = &*self.sources;
+        let mut config = self.spec.fit.clone();
+        config.seed = self.seed;
+        let fitted = fit_and_judge(data, &tested.select(samples), &config, progress)?;
+        let mut more = Vec::new();
+        for set in self.spec.more_sets.iter().filter(|_| self.is_first()) {
+            let data = tested.select(&samples_of(tested, set));
+            more.push((set.clone(), fitted.model.evaluate(&data)?));
+        }
+        let found = Found {
+            fingerprint: self.fingerprint.clone(),
+            date: folder::today(),
+            seconds: clock.elapsed().as_secs_f64(),
+            report: fitted.report,
+            train: fitted.train,
+            test: fitted.test,
+            more,
+        };
+        Ok((fitted.model, found))
+    }
+}
+
+/// Fits to `data`, tests on all samples of `test`.
+///
+/// # Errors
+/// As [`fit`] and [`C2CNet::evaluate`].
+pub fn fit_and_judge(
+    data: &Dataset,
+    test: &Dataset,
+    config: &FitConfig,
+    progress: &Progress,
+) -> Result<Fitted> {
+    let (model, report) = interrupt::patiently(|| fit(data, config, progress))?;
+    let mut trained = data.train_indices();
+    trained.truncate(JUDGED_TRAINING);
+    Ok(Fitted {
+        train: model.evaluate(&data.select(&trained))?,
+        test: model.evaluate(test)?,
+        model,
+        report,
+    })
 }
 
 /// One line about a fit.
@@ -218,11 +382,35 @@ impl Record {
         }
     }
 
+    /// The model of the first seed.
+    ///
+    /// # Errors
+    /// If its file did not come with the run.
+    pub fn model(&self) -> Result<&C2CNet> {
+        self.model.as_ref().ok_or_else(|| {
+            let id = &self.spec.id;
+            Error::Config(format!("run {id:?}: its model is not in the folder"))
+        })
+    }
+
+    /// Whether the model of the first seed is there.
+    pub fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
     /// Widths of a network, or a map in words.
-    pub fn architecture(&self) -> String {
+    pub fn architecture(&self) -> Option<String> {
         match self.training() {
-            Some(training) => widths(&training.widths),
-            None => self.model.map().describe(),
+            Some(training) => Some(widths(&training.widths)),
+            None => self.model.as_ref().map(|m| m.map().describe()),
+        }
+    }
+
+    /// The numbers that the map has learned.
+    pub fn parameters(&self) -> Option<usize> {
+        match self.training() {
+            Some(training) => Some(training.parameters),
+            None => self.model.as_ref().map(|m| m.map().parameters()),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::experiment::{SweepSpec, Variant};
 use super::figures::draw_curve;
-use super::run::{Bench, Fitted};
+use super::run::{Bench, Fitted, fit_and_judge};
+use super::side_by_side::side_by_side;
 use crate::merge;
 use crate::run_files::{Axis, Column, Curve, Kind, Series, Table};
 use crate::terminal::{error, say};
@@ -27,22 +28,9 @@ struct Point {
 /// Fits every variant at every value; a curve of errors, perhaps one of gaps, and a table.
 pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
     let data = bench.store.get(&spec.data)?;
-    let test = data.select(&data.test_indices());
     let (mut errors, mut gaps, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for variant in &spec.variants {
-        let mut points = Vec::new();
-        for value in &spec.values {
-            let config = with(variant, &spec.key, value)?;
-            let what = format!("{}, {} = {value}", variant.name, spec.key);
-            let fitted = bench.fit(&what, &data, &test, &config)?;
-            say(format_args!(
-                "  {what}: RL2E {}, training {}, floor {}",
-                error(fitted.test.rl2e),
-                error(fitted.train.rl2e),
-                error(fitted.test.floor)
-            ))?;
-            points.push(point(spec, value, &fitted, &data)?);
-        }
+        let points = points(bench, spec, variant, &data)?;
         let series = |name: &str, x: fn(&Point) -> f64, y: fn(&Point) -> f64| {
             let name = match spec.variants.len() {
                 1 => name.to_string(),
@@ -90,6 +78,45 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
     }
     bench.findings.tables.push(table(spec, rows));
     Ok(())
+}
+
+/// The fits of a variant that there is time for, in the order of the values.
+fn points(
+    bench: &mut Bench<'_>,
+    spec: &SweepSpec,
+    variant: &Variant,
+    data: &Dataset,
+) -> Result<Vec<Point>> {
+    let test = data.select(&data.test_indices());
+    let what = |value: &Value| format!("{}, {} = {value}", variant.name, spec.key);
+    let effort = bench.effort;
+    let fit = |value: &Value| -> Result<Option<Fitted>> {
+        let config = with(variant, &spec.key, value)?;
+        if effort.is_over() {
+            return Ok(None);
+        }
+        let fitted = fit_and_judge(data, &test, &config, &bench.progress(&what(value)))?;
+        say(format_args!(
+            "  {}: RL2E {}, training {}, floor {}",
+            what(value),
+            error(fitted.test.rl2e),
+            error(fitted.train.rl2e),
+            error(fitted.test.floor)
+        ))?;
+        Ok(Some(fitted))
+    };
+    let all = side_by_side(&spec.values, effort.jobs, fit);
+    let mut points = Vec::new();
+    for (value, fitted) in spec.values.iter().zip(all) {
+        match fitted? {
+            Some(fitted) => {
+                bench.count(&what(value), &fitted);
+                points.push(point(spec, value, &fitted, data)?);
+            }
+            None => bench.findings.missing.push(what(value)),
+        }
+    }
+    Ok(points)
 }
 
 /// The fits, one row each.

@@ -91,7 +91,7 @@ fn row(record: &Record) -> Map<String, Value> {
         }
     }
     put("withheld", json!(record.found[0].withheld_rl2e()));
-    put("parameters", json!(record.model.map().parameters()));
+    put("parameters", json!(record.parameters()));
     put("architecture", json!(record.architecture()));
     put("paper_rl2e", json!(paper.rl2e));
     put("paper_mse", json!(paper.mse));
@@ -112,6 +112,7 @@ pub fn cell(record: &Record) -> Option<Reproduced> {
     let (rl2e, _) = record.rl2e();
     Some(Reproduced {
         cell: record.spec.cell.clone()?,
+        reading: record.spec.column.name().into(),
         run: record.spec.label.clone(),
         rl2e: Some(rl2e),
     })
@@ -134,7 +135,7 @@ pub fn headline(record: &Record) -> Option<Headline> {
         run: record.spec.label.clone(),
         method: match record.spec.column {
             Column::Auto => "auto".into(),
-            Column::Paper | Column::Fast => record.recipe(),
+            Column::Plain | Column::Scaled | Column::Fast => record.recipe(),
         },
         rl2e: Some(rl2e),
         paper: paper.rl2e,
@@ -148,9 +149,9 @@ pub fn headline(record: &Record) -> Option<Headline> {
         paper_mse: paper.mse,
         seconds: Some(seconds),
         paper_seconds: paper.seconds(),
-        parameters: Some(record.model.map().parameters() as f64),
+        parameters: record.parameters().map(|n| n as f64),
         paper_parameters: paper.parameters.map(|n| n as f64),
-        architecture: Some(record.architecture()),
+        architecture: record.architecture(),
         note: record.spec.note.clone(),
     })
 }

@@ -26,6 +26,9 @@ pub fn run(bench: &mut Bench<'_>, spec: &TransferSpec) -> Result<()> {
     let test = here.select(&here.test_indices());
     let mut models: Vec<(&Variant, C2CNet)> = Vec::new();
     for variant in &spec.variants {
+        if bench.too_late(&format!("{}: {}", spec.title, variant.name)) {
+            continue;
+        }
         let fitted = bench.fit(&variant.name, &here, &test, &variant.fit)?;
         say(format_args!(
             "  {}: RL2E {} where it was fitted",

@@ -1,13 +1,14 @@
 //! Ctrl-C: at once where nothing can be lost, at the next opportunity where something could.
 
 use c2cnet::{Error, Result};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 /// The exit code of a command that was interrupted.
 pub const EXIT_CODE: u8 = 130;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-static PATIENT: AtomicBool = AtomicBool::new(false);
+/// How much work is under way that must not stop halfway.
+static PATIENT: AtomicUsize = AtomicUsize::new(0);
 
 /// Installs the handler.
 ///
@@ -15,7 +16,7 @@ static PATIENT: AtomicBool = AtomicBool::new(false);
 /// If there is a handler already.
 pub fn install() -> std::result::Result<(), ctrlc::Error> {
     ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, SeqCst) || !PATIENT.load(SeqCst) {
+        if REQUESTED.swap(true, SeqCst) || PATIENT.load(SeqCst) == 0 {
             std::process::exit(i32::from(EXIT_CODE));
         }
         eprintln!("\ninterrupted: stopping at the next opportunity; Ctrl-C again stops at once");
@@ -30,9 +31,9 @@ pub fn requested() -> bool {
 /// Does `work` that watches [`requested`] by itself, or that must not stop halfway (a file being
 /// written): the first Ctrl-C meanwhile only takes note.
 pub fn patiently<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    PATIENT.store(true, SeqCst);
+    PATIENT.fetch_add(1, SeqCst);
     let result = work();
-    PATIENT.store(false, SeqCst);
+    PATIENT.fetch_sub(1, SeqCst);
     let result = result?;
     if requested() {
         return Err(Error::Interrupted);

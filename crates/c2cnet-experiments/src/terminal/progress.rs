@@ -28,6 +28,11 @@ impl Progress {
         progress
     }
 
+    /// Shows nothing: for one of several works that go on at the same time.
+    pub fn hidden() -> Self {
+        Progress(ProgressBar::hidden(), Device::Cpu)
+    }
+
     /// The same, for networks that are trained on `device`.
     pub fn on(mut self, device: Device) -> Self {
         self.1 = device;

@@ -16,7 +16,7 @@ fn output(record: &Record) -> &Field {
 /// What a run predicts for a sample at `points`, first component.
 fn predicted(record: &Record, sample: usize, points: &Points) -> Result<Vec<f64>> {
     let one = record.data.select(&[sample]);
-    let values = record.model.predict(&one.inputs, points)?;
+    let values = record.model()?.predict(&one.inputs, points)?;
     Ok(values[0].col(0).iter().copied().collect())
 }
 

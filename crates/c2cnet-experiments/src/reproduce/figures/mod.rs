@@ -15,7 +15,11 @@ use c2cnet::Result;
 /// Draws what `spec` asks for of the runs that were made, and notes it.
 pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Result<()> {
     let named = |id: &String| records.iter().find(|r| r.spec.id == *id);
+    // Curves of training and observations need no model.
+    let bare = matches!(spec.kind, FigureKind::Training | FigureKind::Observations);
+    let drawable = |r: &&Record| bare || r.has_model();
     let chosen: Vec<&Record> = spec.runs.iter().filter_map(named).collect();
+    let chosen: Vec<&Record> = chosen.into_iter().filter(drawable).collect();
     let Some(first) = chosen.first() else {
         return Ok(());
     };

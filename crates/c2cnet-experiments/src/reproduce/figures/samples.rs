@@ -22,11 +22,12 @@ pub fn worst(title: &str, records: &[&Record]) -> Result<Figure> {
 }
 
 fn all_components(record: &Record, sample: usize, what: &str, rl2e: f64) -> Result<Vec<Shown>> {
-    let components = record.model.outputs()[0].1.basis().components();
+    let model = record.model()?;
+    let components = model.outputs()[0].1.basis().components();
     (0..components)
         .map(|c| {
             let what = what.to_string();
-            Shown::component(&record.model, &record.data, sample, c, what, rl2e)
+            Shown::component(model, &record.data, sample, c, what, rl2e)
         })
         .collect()
 }
