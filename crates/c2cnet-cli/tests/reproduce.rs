@@ -66,7 +66,7 @@ fn runs_have_rows_headlines_figures_and_models() {
     let methods: Vec<&str> = (found["headline"].as_array().unwrap().iter())
         .map(|h| h["method"].as_str().unwrap())
         .collect();
-    assert_eq!(methods, ["paper, 20 steps", "auto"]);
+    assert_eq!(methods, ["plain, 20 steps", "scaled, 20 steps", "auto"]);
     for row in found["tables"][0]["rows"].as_array().unwrap() {
         assert!(row["rl2e"].as_f64().unwrap() >= row["floor"].as_f64().unwrap());
     }
@@ -175,7 +175,7 @@ impl Mine {
 fn fits_that_were_done_are_not_done_again() {
     let linear =
         "id = 'a'\n label = 'A'\n column = 'auto'\n data = 'main'\n fit.map.kind = 'linear'\n";
-    let network = "id = 'b'\n label = 'B'\n column = 'paper'\n data = 'few'\n seeds = [0, 1]
+    let network = "id = 'b'\n label = 'B'\n column = 'plain'\n data = 'few'\n seeds = [0, 1]
         fit.map = { kind = 'mlp', mlp = { recipe = 'paper', steps = 20 } }\n";
     let mine = Mine::new();
     mine.write(60, &[linear]);
@@ -218,12 +218,41 @@ fn fits_that_were_done_are_not_done_again() {
     std::fs::remove_file(mine.folder.path("run/one/result.json")).unwrap();
     let (kept, made, _) = mine.reproduce(&[]);
     assert_eq!((kept, made), (2, 2));
+    // A model that stayed elsewhere is no reason to fit again.
+    std::fs::remove_file(mine.folder.path("run/one/models/b-0.c2c")).unwrap();
+    std::fs::remove_file(mine.folder.path("run/one/result.json")).unwrap();
+    let (kept, made, _) = mine.reproduce(&[]);
+    assert_eq!((kept, made), (4, 0));
     // Other data, other settings, or by force: everything.
     mine.write(61, &[linear, &third]);
     assert_eq!(mine.reproduce(&[]).0, 0);
     mine.write(61, &[linear, &third.replace("steps = 20", "steps = 19")]);
     assert_eq!(mine.reproduce(&[]).0, 1);
     assert_eq!(mine.reproduce(&["--force"]).0, 0);
+}
+
+#[test]
+fn what_there_is_no_time_for_is_named_and_done_later() {
+    let network = "id = 'b'\n label = 'B'\n column = 'paper'\n data = 'main'\n seeds = [0, 1]
+        fit.map = { kind = 'mlp', mlp = { recipe = 'paper', steps = 20 } }\n";
+    let mine = Mine::new();
+    mine.write(60, &[network]);
+    let words = ["reproduce", "one", "--experiments", "mine", "--out", "run"];
+    mine.folder
+        .succeed(&[&words[..], &["--within", "0"]].concat());
+    let found = result(&mine.folder, "one");
+    assert_eq!(found["missing"].as_array().unwrap().len(), 4);
+    assert_eq!(found["missing"][3], "B (scaled), seed 1");
+    assert!(found["tables"].as_array().unwrap().is_empty());
+    // Both readings of both seeds, some of them at the same time: the same errors as one after the other.
+    let (kept, made, rows) = mine.reproduce(&["--jobs", "3"]);
+    assert_eq!((kept, made, rows.len()), (0, 4, 2));
+    let (_, _, again) = mine.reproduce(&["--force"]);
+    for (row, again) in rows.iter().zip(&again) {
+        assert_eq!(row["rl2e"], again["rl2e"]);
+    }
+    assert_eq!(rows[0]["recipe"], "plain, 20 steps");
+    assert_eq!(rows[1]["recipe"], "scaled, 20 steps");
 }
 
 #[test]

@@ -57,7 +57,10 @@ fn opening(run: &Run) -> String {
 /// The paper's summary of errors, with both readings of its recipe and the default settings.
 fn readings_table(run: &Run) -> String {
     let heads = ["problem", "method", "printed", "plain", "scaled", "default"];
-    let heads: Vec<(&str, bool)> = heads.iter().map(|h| (*h, !["problem", "method"].contains(h))).collect();
+    let heads: Vec<(&str, bool)> = heads
+        .iter()
+        .map(|h| (*h, !["problem", "method"].contains(h)))
+        .collect();
     let mut rows = Rows::new(&heads);
     let lines = headline::lines(run);
     for row in &Paper::get().rl2e {
@@ -144,7 +147,11 @@ fn summary(experiment: &Experiment) -> String {
             machine => format!(", {}", escape(machine)),
         };
         let command = code(&experiment.command);
-        let _ = writeln!(text, "{command}, {}{place}, {time}.", escape(&experiment.date));
+        let _ = writeln!(
+            text,
+            "{command}, {}{place}, {time}.",
+            escape(&experiment.date)
+        );
     }
     if !experiment.differs.is_empty() {
         text += "\nWhat differs from the paper:\n";
@@ -188,7 +195,10 @@ fn whole_table(table: &Table) -> String {
         };
         rows.push(&table.columns.iter().map(of_column).collect::<Vec<_>>());
     }
-    let label = table.label.as_ref().map_or(String::new(), |l| format!(" (`{l}`)"));
+    let label = table
+        .label
+        .as_ref()
+        .map_or(String::new(), |l| format!(" (`{l}`)"));
     format!("{}{label}\n\n{}", escape(&table.title), rows.0)
         .trim_end()
         .to_string()

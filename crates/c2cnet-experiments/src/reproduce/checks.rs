@@ -34,6 +34,35 @@ pub fn floors(evaluated: &[(String, f64, f64)]) -> Option<Check> {
     })
 }
 
+/// Fewer pairs than these say nothing about growth.
+const PAIRS: usize = 4;
+
+/// The rank correlation from which on one thing grows with another.
+const GROWS: f64 = 0.5;
+
+/// Whether the second number of each pair grows with the first; none if there are too few.
+pub fn grows(what: String, pairs: &[(f64, f64)]) -> Option<Check> {
+    if pairs.len() < PAIRS {
+        return None;
+    }
+    let rank = |of: fn(&(f64, f64)) -> f64, pair: &(f64, f64)| {
+        let below = pairs.iter().filter(|other| of(other) < of(pair)).count();
+        below as f64 - (pairs.len() - 1) as f64 / 2.0
+    };
+    let ranks = pairs.iter().map(|p| (rank(|p| p.0, p), rank(|p| p.1, p)));
+    let [xy, xx, yy] = ranks.fold([0.0; 3], |[xy, xx, yy], (x, y)| {
+        [xy + x * y, xx + x * x, yy + y * y]
+    });
+    let value = xy / (xx * yy).sqrt();
+    Some(Check {
+        what,
+        passed: value >= GROWS,
+        value: Some(value),
+        bound: Some(GROWS),
+        detail: format!("rank correlation over {} fits", pairs.len()),
+    })
+}
+
 /// The check, if its runs were made.
 pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
     let find = |id: &str| records.iter().find(|r| r.spec.id == id);
@@ -78,6 +107,17 @@ pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn growth_is_found() {
+        let check = |ys: [f64; 5]| {
+            let pairs: Vec<_> = ys.iter().enumerate().map(|(x, y)| (x as f64, *y)).collect();
+            grows("it".into(), &pairs).unwrap()
+        };
+        assert_eq!(check([1.0, 2.0, 4.0, 8.0, 9.0]).value, Some(1.0));
+        assert!(!check([5.0, 4.0, 3.0, 2.0, 1.0]).passed);
+        assert!(grows("it".into(), &[(0.0, 1.0)]).is_none());
+    }
 
     #[test]
     fn an_error_under_its_floor_is_found() {

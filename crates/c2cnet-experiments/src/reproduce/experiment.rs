@@ -172,10 +172,13 @@ pub struct SweepSpec {
     pub caption: String,
     pub label: Option<String>,
     pub data: String,
-    /// The setting, as in `--set`.
+    /// The setting, as in `--set`; or `data`, and the values are names of data sets, drawn over the effective
+    /// dimension of their inputs.
     pub key: String,
     pub values: Vec<Value>,
     pub x: Axis,
+    /// What the paper prints, as a line.
+    pub printed: Option<f64>,
     /// Draw against the number of output functions instead of the value.
     #[serde(default)]
     pub count_functions: bool,
@@ -183,6 +186,13 @@ pub struct SweepSpec {
     pub gap: Option<Titled>,
     #[serde(rename = "variant")]
     pub variants: Vec<Variant>,
+}
+
+impl SweepSpec {
+    /// Whether data change, and settings do not.
+    pub fn over_data(&self) -> bool {
+        self.key == "data"
+    }
 }
 
 /// A fit among others.
@@ -376,6 +386,14 @@ impl Experiment {
             run.fit.check()?;
         }
         used.extend(self.sweeps.iter().map(|s| &s.data));
+        for sweep in self.sweeps.iter().filter(|s| s.over_data()) {
+            for value in &sweep.values {
+                match value {
+                    Value::String(name) => used.push(name),
+                    other => return bad(format!("sweep {:?}: {other} names no data", sweep.id)),
+                }
+            }
+        }
         used.extend(self.transfers.iter().map(|t| &t.data));
         for spec in self.data.values() {
             used.extend(&spec.from);

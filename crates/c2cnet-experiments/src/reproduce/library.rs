@@ -30,7 +30,7 @@ macro_rules! embedded {
 const EMBEDDED: [(&str, &[(&str, &str)]); 2] = embedded! {
     "": [
         "methods", "cutoff", "transfer", "nonaligned", "meshes", "poisson-holes", "elastic-plate", "kdv-burgers",
-        "helmholtz", "poisson10d", "inverse-stokes", "darcy2d", "darcy-lshape", "efficiency",
+        "helmholtz", "poisson10d", "inverse-stokes", "darcy2d", "darcy-lshape", "efficiency", "lengths",
     ],
     "recipe/": [
         "darcy1d", "darcy2d", "poisson-holes", "elastic-plate", "darcy-lshape", "kdv-burgers", "helmholtz",
@@ -390,8 +390,17 @@ mod tests {
             assert_eq!(twice.count(), of(Column::Scaled).count(), "{name}");
             for run in of(Column::Plain).chain(of(Column::Scaled)) {
                 let mlp = &run.fit.map.mlp;
-                assert_eq!(mlp.scaled, run.column == Column::Scaled, "{name} {}", run.id);
-                assert!(mlp.steps.is_none() && mlp.batch.is_none(), "{name} {}", run.id);
+                assert_eq!(
+                    mlp.scaled,
+                    run.column == Column::Scaled,
+                    "{name} {}",
+                    run.id
+                );
+                assert!(
+                    mlp.steps.is_none() && mlp.batch.is_none(),
+                    "{name} {}",
+                    run.id
+                );
                 let text = serde_json::json!(run.fit.input).to_string();
                 assert!(!text.contains("relative_cut"), "{name} {}", run.id);
             }

@@ -52,7 +52,11 @@ fn read(mut run: Table, (reading, scaled): (&str, bool)) -> Table {
 pub fn name_both(experiment: &mut Table, ids: &BTreeSet<String>) {
     for key in ["table", "figure"] {
         let lists = experiment.get_mut(key).and_then(Value::as_array_mut);
-        for runs in lists.into_iter().flatten().filter_map(|l| l.get_mut("runs")) {
+        for runs in lists
+            .into_iter()
+            .flatten()
+            .filter_map(|l| l.get_mut("runs"))
+        {
             name_in(runs, ids);
         }
     }
@@ -130,7 +134,10 @@ mod tests {
         let named: Vec<_> = runs.iter().map(|r| r["id"].as_str().unwrap()).collect();
         assert_eq!(named, ["net-plain", "net-scaled", "own"]);
         assert_eq!(runs[1]["fit"]["map"]["mlp"]["scaled"].as_bool(), Some(true));
-        assert_eq!(runs[1]["fit"]["map"]["mlp"]["recipe"].as_str(), Some("paper"));
+        assert_eq!(
+            runs[1]["fit"]["map"]["mlp"]["recipe"].as_str(),
+            Some("paper")
+        );
         name_both(&mut table, &ids);
         assert_eq!(table["table"][0]["runs"].as_array().unwrap().len(), 3);
         let checks = table["check"].as_array().unwrap();

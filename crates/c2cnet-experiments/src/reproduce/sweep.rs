@@ -1,5 +1,7 @@
-//! One setting over several values: how errors depend on it.
+//! One setting over several values, or several sets of data: how errors depend on it.
 
+use super::checks;
+use super::effective_dimension::effective_dimension;
 use super::experiment::{SweepSpec, Variant};
 use super::figures::draw_curve;
 use super::run::{Bench, Fitted, fit_and_judge};
@@ -12,10 +14,13 @@ use c2cnet::encode::{Encoder, Spectrum};
 use c2cnet::{C2CNet, FitConfig};
 use c2cnet::{Error, Result};
 use serde_json::{Map, json};
+use std::sync::Arc;
 use toml::Value;
 
 /// One fit of a sweep.
 struct Point {
+    /// What the setting was.
+    value: String,
     /// Where it stands on the axis.
     x: f64,
     amplification: f64,
@@ -27,10 +32,10 @@ struct Point {
 
 /// Fits every variant at every value; a curve of errors, perhaps one of gaps, and a table.
 pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
-    let data = bench.store.get(&spec.data)?;
+    let sets = sets(bench, spec)?;
     let (mut errors, mut gaps, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for variant in &spec.variants {
-        let points = points(bench, spec, variant, &data)?;
+        let points = points(bench, spec, variant, &sets)?;
         let series = |name: &str, x: fn(&Point) -> f64, y: fn(&Point) -> f64| {
             let name = match spec.variants.len() {
                 1 => name.to_string(),
@@ -43,10 +48,24 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
         if spec.gap.is_some() {
             errors.push(series("training", |p| p.x, |p| p.train).dashed());
             gaps.push(series("gap", |p| p.amplification, |p| p.test - p.train));
+            let what = format!("{}, {}: the gap grows with it", spec.title, variant.name);
+            let grown = points.iter().map(|p| (p.amplification, p.test - p.train));
+            let check = checks::grows(what, &grown.collect::<Vec<_>>());
+            bench.findings.checks.extend(check);
         } else {
             errors.push(series("floor", |p| p.x, |p| p.floor).dashed());
         }
         rows.extend(points.iter().map(|p| row(variant, p)));
+    }
+    if let (Some(printed), Some(first)) = (spec.printed, errors.first()) {
+        let line = vec![Some(printed); first.x.len()];
+        let (name, x) = ("printed in the paper".into(), first.x.clone());
+        errors.push(Series {
+            name,
+            x,
+            y: line,
+            dashed: true,
+        });
     }
     draw_curve(
         bench,
@@ -80,40 +99,68 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
     Ok(())
 }
 
+/// The data of every value: the same, unless data are what changes.
+fn sets(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<Vec<Set>> {
+    let name = |value: &Value| match (spec.over_data(), value.as_str()) {
+        (true, Some(name)) => name.to_string(),
+        _ => spec.data.clone(),
+    };
+    let make = |value: &Value| {
+        let data = bench.store.get(&name(value))?;
+        let test = data.select(&data.test_indices());
+        Ok(Set {
+            value: value.clone(),
+            data,
+            test,
+        })
+    };
+    spec.values.iter().map(make).collect()
+}
+
+/// A value of the sweep, and what is fitted and tested there.
+struct Set {
+    value: Value,
+    data: Arc<Dataset>,
+    test: Dataset,
+}
+
 /// The fits of a variant that there is time for, in the order of the values.
 fn points(
     bench: &mut Bench<'_>,
     spec: &SweepSpec,
     variant: &Variant,
-    data: &Dataset,
+    sets: &[Set],
 ) -> Result<Vec<Point>> {
-    let test = data.select(&data.test_indices());
-    let what = |value: &Value| format!("{}, {} = {value}", variant.name, spec.key);
+    let what = |set: &Set| format!("{}, {} = {}", variant.name, spec.key, set.value);
     let effort = bench.effort;
-    let fit = |value: &Value| -> Result<Option<Fitted>> {
-        let config = with(variant, &spec.key, value)?;
+    let fit = |set: &Set| -> Result<Option<Fitted>> {
+        let config = match spec.over_data() {
+            true => variant.fit.clone(),
+            false => with(variant, &spec.key, &set.value)?,
+        };
         if effort.is_over() {
             return Ok(None);
         }
-        let fitted = fit_and_judge(data, &test, &config, &bench.progress(&what(value)))?;
+        let progress = bench.progress(&what(set));
+        let fitted = fit_and_judge(&set.data, &set.test, &config, &progress)?;
         say(format_args!(
             "  {}: RL2E {}, training {}, floor {}",
-            what(value),
+            what(set),
             error(fitted.test.rl2e),
             error(fitted.train.rl2e),
             error(fitted.test.floor)
         ))?;
         Ok(Some(fitted))
     };
-    let all = side_by_side(&spec.values, effort.jobs, fit);
+    let all = side_by_side(sets, effort.jobs, fit);
     let mut points = Vec::new();
-    for (value, fitted) in spec.values.iter().zip(all) {
+    for (set, fitted) in sets.iter().zip(all) {
         match fitted? {
             Some(fitted) => {
-                bench.count(&what(value), &fitted);
-                points.push(point(spec, value, &fitted, data)?);
+                bench.count(&what(set), &fitted);
+                points.push(point(spec, set, &fitted)?);
             }
-            None => bench.findings.missing.push(what(value)),
+            None => bench.findings.missing.push(what(set)),
         }
     }
     Ok(points)
@@ -130,6 +177,7 @@ fn table(spec: &SweepSpec, rows: Vec<Map<String, serde_json::Value>>) -> Table {
         columns: vec![
             column("variant", "Method", Kind::Text),
             column("recipe", "Recipe", Kind::Text),
+            column("value", &spec.key, Kind::Text),
             column("x", &spec.x.title, Kind::Number),
             column("rl2e", "test RL2E", Kind::Error),
             column("train", "training RL2E", Kind::Error),
@@ -160,19 +208,21 @@ fn with(variant: &Variant, key: &str, value: &Value) -> Result<FitConfig> {
     Ok(config)
 }
 
-fn point(spec: &SweepSpec, value: &Value, fitted: &Fitted, data: &Dataset) -> Result<Point> {
-    let number = || match value {
-        Value::Integer(v) => *v as f64,
-        Value::Float(v) => *v,
+fn point(spec: &SweepSpec, set: &Set, fitted: &Fitted) -> Result<Point> {
+    let number = || match set.value {
+        Value::Integer(v) => v as f64,
+        Value::Float(v) => v,
         _ => f64::NAN,
     };
     Ok(Point {
-        x: match spec.count_functions {
-            true => fitted.model.outputs()[0].1.basis().len() as f64,
-            false => number(),
+        value: set.value.to_string().trim_matches('"').to_string(),
+        x: match (spec.count_functions, spec.over_data()) {
+            (true, _) => fitted.model.outputs()[0].1.basis().len() as f64,
+            (_, true) => effective_dimension(&set.data),
+            _ => number(),
         },
         amplification: match spec.gap {
-            Some(_) => amplification(&fitted.model, data)?,
+            Some(_) => amplification(&fitted.model, &set.data)?,
             None => f64::NAN,
         },
         test: fitted.test.rl2e,
@@ -198,6 +248,7 @@ fn row(variant: &Variant, point: &Point) -> Map<String, serde_json::Value> {
     let row = json!({
         "variant": variant.name,
         "recipe": variant.column.name(),
+        "value": point.value,
         "x": point.x,
         "rl2e": point.test,
         "train": point.train,

@@ -93,7 +93,9 @@ pub fn gallery(bench: &mut Bench<'_>, record: &Record, band: f64) -> Result<()> 
 fn panel(record: &Record, sample: usize, rl2e: f64, band: f64) -> Result<Panel> {
     let field = &record.data.outputs[0].1;
     let one = record.data.select(&[sample]);
-    let found = record.model()?.predict(&one.inputs, field.points_of(sample))?;
+    let found = record
+        .model()?
+        .predict(&one.inputs, field.points_of(sample))?;
     let found: Vec<f64> = found[0].col(0).iter().copied().collect();
     let (truth, found) = (grid(field, &field.values_of(sample))?, grid(field, &found)?);
     let (bx, by) = stripes(&found, band);
