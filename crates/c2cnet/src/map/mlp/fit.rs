@@ -203,9 +203,18 @@ impl<T: Scalar> NetworkSamples<T> {
         let x = frames.entry.apply(data.coefficients);
         let outputs = data.outputs();
         let (frame, factor, width) = match &frames.head {
-            Head::Raw { factor, .. } => {
+            Head::Raw { factor, scale } => {
                 let rows = factor.as_ref().map_or(outputs.rows(), Mat::ncols);
-                (Frame::IDENTITY, factor.as_ref().map(Mat::as_ref), rows)
+                // A shared factor holds the scale already; those of samples are of raw coefficients.
+                let frame = Frame {
+                    scale: if data.per_sample.is_some() {
+                        *scale
+                    } else {
+                        1.0
+                    },
+                    ..Frame::IDENTITY
+                };
+                (frame, factor.as_ref().map(Mat::as_ref), rows)
             }
             Head::Principal { frame, .. } => (
                 Frame {
@@ -244,7 +253,8 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
     let a = linalg::select_columns(data.coefficients, train);
     if spec.recipe == Recipe::Paper {
         let rms = mean(&data.targets.select(train).norm_squared) / data.count as f64;
-        let scale = match spec.scaled && rms > 0.0 {
+        // Without a factor there are no coefficients that could be scaled.
+        let scale = match spec.scaled && rms > 0.0 && data.factor.is_some() {
             true => rms.sqrt(),
             false => 1.0,
         };

@@ -282,9 +282,10 @@ fn samples_with_points_of_their_own() {
     };
     let split = split(&problem);
     let held = &split.validation;
-    for (recipe, modes, steps) in [
-        (Recipe::Fast, &problem.q, 1500),
-        (Recipe::Paper, &problem.psi, 600),
+    for (recipe, scaled, modes, steps) in [
+        (Recipe::Fast, false, &problem.q, 1500),
+        (Recipe::Paper, false, &problem.psi, 600),
+        (Recipe::Paper, true, &problem.psi, 600),
     ] {
         let targets = own(modes);
         let data = TrainingData {
@@ -294,6 +295,7 @@ fn samples_with_points_of_their_own() {
         let spec = MlpSpec {
             hidden: Some(vec![64, 64]),
             steps: Some(steps),
+            scaled,
             ..MlpSpec::recipe(recipe)
         };
         let (map, report) = MlpMap::fit(&data, &split, &spec, 3, &Silent).unwrap();
