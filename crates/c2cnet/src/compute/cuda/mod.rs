@@ -147,8 +147,6 @@ impl Gpu {
             Error::Device(format!("GPU {ordinal} cannot be used: {why}; {INSTEAD}"))
         };
         let context = CudaContext::new(ordinal).map_err(broken)?;
-        // Threads that wait for the GPU sleep: others have work for the processor.
-        context.set_blocking_synchronize().map_err(broken)?;
         // SAFETY: every training has its own buffers, on its own streams, which it orders itself.
         unsafe { context.disable_event_tracking() };
         let name = context.name().map_err(broken)?;
