@@ -132,11 +132,12 @@ fn every_part_is_shown() {
 
 #[test]
 fn the_summary_takes_the_runs_that_name_its_cells() {
-    let (page, _) = page_of(|run| {
-        let found = |row: &str, column: &str, rl2e: f64| {
+    let (page, markdown) = page_of(|run| {
+        let read = |row: &str, column: &str, reading: &str, rl2e: f64| {
             let cell = json!({"table": "tab:rl2e-summary", "row": row, "column": column});
-            json!({"cell": cell, "run": "a run", "rl2e": rl2e})
+            json!({"cell": cell, "reading": reading, "run": "a run", "rl2e": rl2e})
         };
+        let found = |row: &str, column: &str, rl2e: f64| read(row, column, "plain", rl2e);
         // Neither the name of a method nor the figure that the paper prints for it makes it a cell.
         let row = json!({"method": "Scalar FEM, C2C", "rl2e": 1.0, "paper_rl2e": 1.68e-3});
         let result = json!({"format": 1, "name": "some",
@@ -144,7 +145,9 @@ fn the_summary_takes_the_runs_that_name_its_cells() {
                 "rl2e": 9.17e-5, "parameters": 1234567}],
             "cells": [found("poisson10d", "scalar_rfm", 3.21e-3),
                 found("elastic-plate", "vector_fem", 6.06e-1),
-                found("darcy-lshape", "vector_rfm", 1.77e-2)],
+                found("darcy-lshape", "vector_rfm", 1.77e-2),
+                read("darcy-lshape", "vector_rfm", "scaled", 1.55e-2)],
+            "missing": ["a fit"],
             "tables": [{"id": "t", "title": "T", "columns": [], "rows": [row]}]});
         put(run, "some/result.json", &result);
     });
@@ -154,9 +157,18 @@ fn the_summary_takes_the_runs_that_name_its_cells() {
             "3.21e-3<span class=\"printed\">6.48e-3",
             "6.06e-1<span class=\"printed\">6.24e-1",
             "–<span class=\"printed\">1.68e-3",
-            "1.77e-2<span class=\"printed\">3.86e-2",
+            "1.77e-2 · 1.55e-2<span class=\"printed\">3.86e-2",
             "C2C, default (auto)",
             "1,234,567",
+            "Not run: a fit.",
+        ],
+    );
+    assert_has(
+        &markdown,
+        &[
+            "| L-shaped Darcy flow | vector RFM-C2C | 3.86e-2 | 1.77e-2 | 1.55e-2 | – |",
+            "| 10D Poisson | scalar RFM-C2C | 6.48e-3 | 3.21e-3 | – | 9.17e-5 |",
+            "Not run: a fit.",
         ],
     );
 }
