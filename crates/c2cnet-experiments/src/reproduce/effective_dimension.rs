@@ -36,14 +36,14 @@ pub fn effective_dimension(data: &Dataset) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use c2cnet_problems::generate;
+    use c2cnet_problems::{Unwatched, generate};
 
     #[test]
     fn rougher_inputs_have_more_directions() {
         let dimension = |length: f64| {
             let settings =
                 serde_json::json!({"points": 100, "n_train": 200, "n_test": 1, "length": length});
-            effective_dimension(&generate("darcy1d", settings, 0, &()).unwrap())
+            effective_dimension(&generate("darcy1d", settings, 0, &Unwatched).unwrap())
         };
         let (rough, smooth) = (dimension(0.04), dimension(0.2));
         assert!(rough > 2.0 * smooth && smooth > 1.0, "{rough} {smooth}");

@@ -384,7 +384,9 @@ mod tests {
         let full = choice(false, Some(Steps::Full));
         for name in library.names().unwrap() {
             let (experiment, resolved) = library.load(&name, &full).unwrap();
-            assert!(!resolved.to_string().contains("\"paper\"\n"), "{name}");
+            // The kernels of the resolution tests have a cut of their own.
+            let relative = resolved.to_string().contains("relative_cut");
+            assert!(!relative || name == "transfer", "{name}");
             let of = |column| experiment.runs.iter().filter(move |r| r.column == column);
             let twice = of(Column::Plain).filter(|r| r.id.ends_with("-plain"));
             assert_eq!(twice.count(), of(Column::Scaled).count(), "{name}");
@@ -401,8 +403,6 @@ mod tests {
                     "{name} {}",
                     run.id
                 );
-                let text = serde_json::json!(run.fit.input).to_string();
-                assert!(!text.contains("relative_cut"), "{name} {}", run.id);
             }
         }
     }
