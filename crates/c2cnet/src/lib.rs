@@ -27,8 +27,8 @@
 //!
 //! ```
 //! use c2cnet::data::{Dataset, Field, Points};
+//! use c2cnet::faer::Mat;
 //! use c2cnet::{FitConfig, Silent, fit};
-//! use faer::Mat;
 //!
 //! let x = Points::linspace(0.0, 1.0, 50);
 //! let phase = |k: usize| 0.7 * k as f64;
@@ -52,8 +52,9 @@
 //!
 //! # Notation
 //!
-//! The method is that of the paper "FB-C2CNet" (fixed-basis coefficient-to-coefficient operator
-//! network). Its letters and the names here:
+//! The method is FB-C2CNet (fixed-basis coefficient-to-coefficient network) of the paper
+//! "Prescribed-Basis Coefficient-to-Coefficient Neural Operator for Partial Differential Equations" by
+//! Chuqi Chen, Yang Xiang and Weihong Zhang ([`cite`]). Its letters and the names here:
 //!
 //! | Paper | Meaning | Here |
 //! |---|---|---|
@@ -79,6 +80,7 @@
 
 pub mod basis;
 mod choose;
+pub mod cite;
 pub mod compute;
 pub mod data;
 pub mod decode;
@@ -103,9 +105,16 @@ mod train;
 
 pub use compute::Device;
 pub use error::{Error, Result};
+pub use faer;
 pub use observe::{Observer, Silent};
 pub use operator::C2CNet;
 pub use plan::Plan;
 pub use report::FitReport;
 pub use settings::FitConfig;
 pub use train::{fit, fit_owned, fit_plan, plan};
+
+
+/// The snippets of the README are compiled with the other examples of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -4,12 +4,15 @@
 //! In between a person may look at it and change it.
 
 use crate::basis::BasisSpec;
+use crate::cite::{self, Reference};
 use crate::data::{Bounds, Dataset, Field, Fields, Symmetries};
 use crate::encode::{EncoderSpec, Kind, Transform, VectorSpec};
 use crate::map::mlp::Recipe;
 use crate::map::{KernelSettings, MlpSpec};
+use crate::operator::C2CNet;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What [`crate::fit_plan`] does: for each field its basis and how it is encoded or decoded, and the map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -195,6 +198,31 @@ impl Plan {
         let inputs = self.inputs.iter().map(|p| p.sizes.clone());
         let outputs = self.outputs.iter().map(|p| p.sizes.clone());
         (inputs.collect(), outputs.collect())
+    }
+
+    /// The plan by which a model was fitted; none where its file does not tell.
+    pub fn of(model: &C2CNet) -> Option<Plan> {
+        Plan::deserialize(&model.info()["plan"]).ok()
+    }
+
+    /// What to cite for a model that is fitted by this plan: the paper first, each publication once.
+    pub fn references(&self) -> Vec<Reference> {
+        let mut all = vec![cite::PAPER];
+        for input in &self.inputs {
+            all.extend(input.bases.iter().flat_map(BasisSpec::references));
+            all.extend(input.encoder.references());
+        }
+        for output in &self.outputs {
+            all.extend(output.bases.iter().flat_map(BasisSpec::references));
+        }
+        all.extend(match &self.map {
+            MapPlan::Linear => vec![cite::RIDGE_REGRESSION],
+            MapPlan::Kernel(settings) => settings.references(),
+            MapPlan::Mlp { spec, .. } => spec.references(),
+        });
+        let mut seen = BTreeSet::new();
+        all.retain(|reference| seen.insert(reference.bibtex));
+        all
     }
 
     /// Checks that the plan is one for `data`: the same fields, domains of their dimension, ranges.

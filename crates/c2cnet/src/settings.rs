@@ -7,8 +7,12 @@ use crate::map::mlp::Recipe;
 use crate::map::{KernelSpec, MlpSpec};
 use crate::plan::{Components, Protocol};
 use crate::{Error, Result};
+use documented::Documented;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+mod groups;
+pub use groups::{Setting, SettingGroup, groups};
 
 /// Settings of a fit. Everything has a default; what is not given is chosen from the training data.
 ///
@@ -18,11 +22,11 @@ use std::collections::BTreeMap;
 /// | `validation` | 0.2 | part of the training samples that judges choices, at most 2,500 of them | 0 to 0.5, both excluded |
 /// | `withhold` | 0.1 | part of the output points that judge choices; they return for the final fit | 0 to 0.5 |
 /// | `symmetries` | `none` | augment the training samples | `none`, `interval`, `square` |
-/// | `input`, `output` | | bases, encoder, transform | see there |
+/// | `input`, `output` | | bases, encoder, transform | see [`InputConfig`] and [`OutputConfig`] |
 /// | `inputs.NAME`, `outputs.NAME` | `input`, `output` | the same for one named field | |
-/// | `map` | | the coefficient map | see there |
-/// | `search` | | limits of the search for bases | see there |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// | `map` | | the coefficient map | see [`MapConfig`] |
+/// | `search` | | limits of the search for bases | see [`SearchConfig`] |
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FitConfig {
     /// Seed of every random choice.
@@ -74,11 +78,11 @@ impl Default for FitConfig {
 /// | `space` | chosen | prescribed functions, learned ones, or both | `prescribed`, `hybrid`, `learned` |
 /// | `encoder` | ridge, by GCV | the regularised least squares | see [`EncoderSpec`] |
 /// | `transform` | `auto` | what happens to values and coefficients | `auto`, `none`, `log`, `standardise`, `log-standardise` |
-/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
+/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` per axis |
 /// | `periodic` | found on grids of equal steps whose values continue | whether each axis is a ring; other points than those of a grid need a `domain` of one period | `true` or `false` for each axis |
 /// | `scale` | `auto`: several inputs or components come to one size | sizes by which components are divided; never with the recipe `paper` | `auto`, `none`, or a positive number for each component |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive`, `{ periodic = P }`, `categorical` for each |
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputConfig {
     /// One basis for all components.
@@ -112,11 +116,11 @@ pub struct InputConfig {
 /// | `components` | `separate` | how components share coefficients | `separate`, `joint` |
 /// | `space` | chosen | prescribed functions, learned ones, or both | `prescribed`, `hybrid`, `learned` |
 /// | `cut` | by withheld points | relative cut of the decoder's singular values | 0 to 1 |
-/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` an axis |
+/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` per axis |
 /// | `periodic` | found on grids of equal steps whose values continue | whether each axis is a ring; other points than those of a grid need a `domain` of one period | `true` or `false` for each axis |
 /// | `weights` | `auto`: several outputs count equally, components too where their rms differ more than 100 times | how much relative errors of components count; never with the recipe `paper` | `auto`, `none` (by their size), or a positive number for each component |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive` for each |
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputConfig {
     /// One basis for all components.
@@ -259,7 +263,7 @@ impl TransformChoice {
 /// | `kernel` | | settings of the kernel map | see [`KernelSpec`] |
 /// | `mlp` | | settings of the network | see [`MlpSpec`] |
 /// | `budget` | 8,000,000 | work that `auto` may spend on a network: samples times passes over them | 0: none |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MapConfig {
     /// Which map.
@@ -311,7 +315,7 @@ pub enum MapKind {
 /// |---|---|---|---|
 /// | `max_functions` | 1024 | the largest basis tried | at least 4 |
 /// | `samples` | 400 | training samples used to compare bases | at least 20 |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchConfig {
     /// The largest basis tried.

@@ -8,6 +8,7 @@ use super::{
     PcaSpec, PointValuesSpec, PolynomialSpec, RadialSpec, RandomFeaturesSpec, SingleValueSpec,
 };
 use crate::Result;
+use crate::cite::Reference;
 use crate::storage::{Record, Registry, Storable, serialize_tagged, split_tag};
 use faer::MatRef;
 use serde::de::{DeserializeOwned, Error as _};
@@ -31,6 +32,10 @@ pub trait BasisFamily:
     /// families are searched there.
     const SEARCHED_ON_RINGS: bool = false;
 
+    /// The documentation of the settings, with a Name / Default / Purpose / Range table, which
+    /// [`settings::groups`](crate::settings::groups) lists; `documented::Documented` derives it from the comments.
+    const DOCUMENTATION: &'static str = "";
+
     /// The bases that the settings describe.
     type Basis: Basis + Serialize + DeserializeOwned + 'static;
 
@@ -49,6 +54,11 @@ pub trait BasisFamily:
     /// functions could not tell them apart.
     fn for_component(&self, _component: usize) -> Self {
         self.clone()
+    }
+
+    /// What to cite for a basis with these settings.
+    fn references(&self) -> Vec<Reference> {
+        Vec::new()
     }
 
     /// The ladders that a search climbs; none: the family is never searched.
@@ -164,6 +174,8 @@ pub(super) fn split_product(product: f64, ratio: f64) -> Option<Vec<usize>> {
 /// What the registry knows of a family.
 #[derive(Clone, Copy)]
 struct Entry {
+    name: &'static str,
+    documentation: &'static str,
     nearly_dependent: bool,
     searched_on_rings: bool,
     settings: fn(serde_json::Value) -> serde_json::Result<BasisSpec>,
@@ -194,6 +206,8 @@ static FAMILIES: LazyLock<Registry<Entry>> = LazyLock::new(|| {
 
 fn add<F: BasisFamily>(registry: &Registry<Entry>) -> Result<()> {
     let entry = Entry {
+        name: F::NAME,
+        documentation: F::DOCUMENTATION,
         nearly_dependent: F::NEARLY_DEPENDENT,
         searched_on_rings: F::SEARCHED_ON_RINGS,
         settings: |value| serde_json::from_value::<F>(value).map(BasisSpec::from),
@@ -226,6 +240,14 @@ pub fn ladders(domain: &Bounds, irregular: bool, seed: u64) -> Vec<Ladder> {
         .collect()
 }
 
+/// The name and the documentation of every family, in the order of their registration.
+pub(crate) fn documentation() -> Vec<(&'static str, &'static str)> {
+    let families = FAMILIES.all().into_iter();
+    families
+        .map(|family| (family.name, family.documentation))
+        .collect()
+}
+
 /// Whether the functions of a basis may be nearly dependent, as its family says.
 pub(crate) fn nearly_dependent(basis: &dyn Basis) -> bool {
     FAMILIES
@@ -245,6 +267,7 @@ trait Settings: Storable + fmt::Debug + Send + Sync {
     fn depends_on_values(&self) -> bool;
     fn nearly_dependent(&self) -> bool;
     fn for_component(&self, component: usize) -> BasisSpec;
+    fn references(&self) -> Vec<Reference>;
     fn build(&self, context: BuildContext<'_>) -> Result<Box<dyn Basis>>;
 }
 
@@ -271,6 +294,10 @@ impl<F: BasisFamily> Settings for F {
 
     fn for_component(&self, component: usize) -> BasisSpec {
         BasisFamily::for_component(self, component).into()
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        BasisFamily::references(self)
     }
 
     fn build(&self, context: BuildContext<'_>) -> Result<Box<dyn Basis>> {
@@ -309,6 +336,11 @@ impl BasisSpec {
     #[must_use]
     pub fn for_component(&self, component: usize) -> BasisSpec {
         self.0.for_component(component)
+    }
+
+    /// [`BasisFamily::references`].
+    pub fn references(&self) -> Vec<Reference> {
+        self.0.references()
     }
 
     /// Builds the basis.

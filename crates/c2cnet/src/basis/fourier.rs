@@ -14,8 +14,10 @@
 use super::family::split_product;
 use super::tensor::{Cost, IndexSet};
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
+use crate::cite::{self, Reference};
 use crate::data::{Bounds, Points};
 use crate::{Error, Result};
+use documented::Documented;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
@@ -24,15 +26,15 @@ use std::f64::consts::PI;
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `kind` | `periodic` | which functions of one variable | `periodic`, `sine`, `cosine` |
-/// | `modes` | | all products of so many functions along each axis | one entry an axis, each at least 1 |
-/// | `functions` | | the products of smallest frequency, so many, $m$ | 1 to 1,000,000 |
+/// | `modes` | | all products of this many functions along each axis | one entry per axis, each at least 1 |
+/// | `functions` | | how many functions, $m$: the products of smallest frequency | 1 to 1,000,000 |
 ///
 /// The frequency of a product is the Euclidean norm of its frequencies along the axes, counted in
 /// waves a side whatever the side's length; ties are broken by the order of the table above, the
 /// last axis first. A cosine and its sine have equal frequency and are separate functions (real
 /// products, not complex pairs), so `periodic` is closed under translation only where the cut
 /// falls between frequencies: for `modes` that means odd entries.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FourierSpec {
     /// Which functions of one variable.
@@ -106,10 +108,15 @@ impl FourierKind {
 impl BasisFamily for FourierSpec {
     const NAME: &'static str = "fourier";
     const SEARCHED_ON_RINGS: bool = true;
+    const DOCUMENTATION: &'static str = Self::DOCS;
     type Basis = Fourier;
 
     fn build(&self, context: BuildContext<'_>) -> Result<Fourier> {
         Fourier::new(context.domain.clone(), self.clone())
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        vec![cite::SPECTRAL_BASES]
     }
 
     /// On a ring only what closes; where some sides are periodic and others are not, the family `mixed` is asked.

@@ -14,10 +14,12 @@
 
 use super::interpolant::Interpolant;
 use super::{Basis, BasisFamily, BasisSpec, BuildContext, Design};
+use crate::cite::{self, Reference};
 use crate::data::{Bounds, Points};
 use crate::linalg;
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result};
+use documented::Documented;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +49,7 @@ const MOST_LEARNED: usize = 1024;
 /// | `cut` | 1e-10 | their singular values kept, relative to the largest | 0 to 1 |
 /// | `learned` | 1024 | how many directions of the residuals, at most | at least 1 without prescribed functions |
 /// | `tolerance` | 1e-10 | no more directions than leave this part of the training values | 0 to 1 |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HybridSpec {
     /// The prescribed functions.
@@ -85,6 +87,7 @@ impl HybridSpec {
 
 impl BasisFamily for HybridSpec {
     const NAME: &'static str = "hybrid";
+    const DOCUMENTATION: &'static str = Self::DOCS;
     type Basis = Hybrid;
 
     fn depends_on_values(&self) -> bool {
@@ -100,6 +103,11 @@ impl BasisFamily for HybridSpec {
         }
         Hybrid::new(self, context)
     }
+
+    fn references(&self) -> Vec<Reference> {
+        let prescribed = self.prescribed.iter().flat_map(BasisSpec::references);
+        prescribed.chain([cite::PRINCIPAL_DIRECTIONS]).collect()
+    }
 }
 
 /// Settings of a PCA basis: a hybrid space without prescribed functions, and a given number of directions.
@@ -107,7 +115,7 @@ impl BasisFamily for HybridSpec {
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `functions` | | how many functions, the mean's included | 1 to the rank of the data |
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PcaSpec {
     /// How many functions, the mean's included.
@@ -116,6 +124,7 @@ pub struct PcaSpec {
 
 impl BasisFamily for PcaSpec {
     const NAME: &'static str = "pca";
+    const DOCUMENTATION: &'static str = Self::DOCS;
     type Basis = Hybrid;
 
     fn depends_on_values(&self) -> bool {
@@ -139,6 +148,10 @@ impl BasisFamily for PcaSpec {
             )));
         }
         Ok(basis)
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        vec![cite::PRINCIPAL_DIRECTIONS]
     }
 }
 

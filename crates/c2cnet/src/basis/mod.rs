@@ -22,8 +22,8 @@ mod vector;
 pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design};
 pub(crate) use design::{build_blocks, group_by_cell};
-pub(crate) use family::nearly_dependent;
 pub use family::{BasisFamily, BasisSpec, BuildContext, Ladder, LadderRequest, ladders, register};
+pub(crate) use family::{documentation as family_documentation, nearly_dependent};
 pub use finite_elements::{
     AdaptiveStart, Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec,
 };

@@ -16,6 +16,7 @@ use crate::data::{Bounds, Points};
 use crate::domain::{Locator, TriangleMesh};
 use crate::storage::tensor;
 use crate::{Error, Result};
+use documented::Documented;
 use faer::Mat;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
@@ -25,12 +26,13 @@ use std::collections::HashMap;
 const NONE: usize = usize::MAX;
 
 /// Settings of a point-value basis: none, the data's points decide.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointValuesSpec {}
 
 impl BasisFamily for PointValuesSpec {
     const NAME: &'static str = "point-values";
+    const DOCUMENTATION: &'static str = Self::DOCS;
     type Basis = PointValues;
 
     fn build(&self, context: BuildContext<'_>) -> Result<PointValues> {

@@ -11,8 +11,10 @@
 use super::family::split_product;
 use super::tensor::{IndexSet, MAX_FUNCTIONS};
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
+use crate::cite::{self, Reference};
 use crate::data::{Bounds, Points};
 use crate::{Error, Result};
+use documented::Documented;
 use serde::{Deserialize, Serialize};
 
 /// Settings of a polynomial basis; exactly one of `degrees`, `total_degree` and `functions`.
@@ -20,12 +22,12 @@ use serde::{Deserialize, Serialize};
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `kind` | `legendre` | which polynomials of one variable | `chebyshev`, `legendre` |
-/// | `degrees` | | all products of degree up to so much along each axis | one entry an axis |
-/// | `total_degree` | | all products whose degrees add up to so much at most | up to 1,000,000 functions |
-/// | `functions` | | the products of smallest total degree, so many, $m$ | 1 to 1,000,000 |
+/// | `degrees` | | all products up to this degree along each axis | one entry per axis |
+/// | `total_degree` | | all products whose degrees add up to at most this | up to 1,000,000 functions |
+/// | `functions` | | how many functions, $m$: the products of smallest total degree | 1 to 1,000,000 |
 ///
 /// Products of equal total degree come in lexicographic order of their degrees.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolynomialSpec {
     /// Which polynomials of one variable.
@@ -89,10 +91,15 @@ impl PolynomialKind {
 
 impl BasisFamily for PolynomialSpec {
     const NAME: &'static str = "polynomial";
+    const DOCUMENTATION: &'static str = Self::DOCS;
     type Basis = Polynomial;
 
     fn build(&self, context: BuildContext<'_>) -> Result<Polynomial> {
         Polynomial::new(context.domain.clone(), self.clone())
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        vec![cite::SPECTRAL_BASES]
     }
 
     /// Legendre polynomials; Chebyshev's span the same.

@@ -14,9 +14,11 @@
 
 use super::centres::{Centres, Spacing, Width, distance_squared};
 use super::{Basis, BasisFamily, BuildContext, Design, build_blocks, group_by_cell};
+use crate::cite::{self, Reference};
 use crate::data::{Bounds, Points};
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
+use documented::Documented;
 use faer::Mat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -32,12 +34,12 @@ const COLUMN_CHUNK: usize = 16;
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `kernel` | `gaussian` | $\phi$ | `gaussian`, `multiquadric`, `inverse-multiquadric`, `wendland` |
+/// | `kernel` | `gaussian` | the function of distance over width, $\phi$ | `gaussian`, `multiquadric`, `inverse-multiquadric`, `wendland` |
 /// | `functions` | | how many functions, $m$; a grid may have fewer | 1 to 20,000 |
-/// | `centres` | `grid` | where the $c_j$ lie | see [`Centres`] |
-/// | `width` | by spacing, see [`Kernel::default_spacing`] | the $s_j$ | see [`Width`] |
+/// | `centres` | `grid` | where the centres $c_j$ lie | `grid`, `scattered`, `data`, `{ boxes = [...] }` ([`Centres`]) |
+/// | `width` | `{ spacing = 1.5 }` for `gaussian`, 4 for `wendland`, else 2 | how wide the functions are, $s_j$ | a number, an interval `[min, max]`, `{ spacing = FACTOR }` ([`Width`]) |
 /// | `seed` | 0 | the draw of centres, then widths | any |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RadialSpec {
     /// The function of distance.
@@ -122,11 +124,16 @@ impl Kernel {
 
 impl BasisFamily for RadialSpec {
     const NAME: &'static str = "radial";
+    const DOCUMENTATION: &'static str = Self::DOCS;
     const NEARLY_DEPENDENT: bool = true;
     type Basis = Radial;
 
     fn build(&self, context: BuildContext<'_>) -> Result<Radial> {
         Radial::new(context.domain.clone(), self.clone(), context.points)
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        vec![cite::RADIAL_FUNCTIONS]
     }
 
     fn for_component(&self, component: usize) -> Self {

@@ -14,9 +14,11 @@ use super::tanh::tanh_in_place;
 use super::tensor::MAX_FUNCTIONS;
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
 use super::{build_blocks, group_by_cell};
+use crate::cite::{self, Reference};
 use crate::data::{Bounds, Points};
 use crate::storage::tensor;
 use crate::{Error, Result, linalg};
+use documented::Documented;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut};
 use rand::{RngExt, SeedableRng};
@@ -27,13 +29,13 @@ use serde::{Deserialize, Serialize};
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `functions` | | how many functions, $m$ | at least one a patch |
-/// | `partitions` | one patch | patches along each axis, $M_p$ | one entry an axis, each at least 1 |
+/// | `functions` | | how many functions, $m$ | at least one per patch |
+/// | `partitions` | one patch | patches along each axis, $M_p$ | one entry per axis, each at least 1 |
 /// | `scale` | 3 | $R_m$, the half-width of the weights' law | positive |
-/// | `activation` | `tanh` | $\sigma$ | `tanh`, `sin`, `cos`, `gelu` |
+/// | `activation` | `tanh` | the nonlinearity, $\sigma$ | `tanh`, `sin`, `cos`, `gelu` |
 /// | `coordinates` | `local` | what the weights multiply | `local`, `global` |
 /// | `seed` | 0 | the draw of weights | any |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RandomFeaturesSpec {
     /// How many functions.
@@ -117,11 +119,16 @@ pub enum Coordinates {
 
 impl BasisFamily for RandomFeaturesSpec {
     const NAME: &'static str = "random-features";
+    const DOCUMENTATION: &'static str = Self::DOCS;
     const NEARLY_DEPENDENT: bool = true;
     type Basis = RandomFeatures;
 
     fn build(&self, context: BuildContext<'_>) -> Result<RandomFeatures> {
         RandomFeatures::new(context.domain.clone(), self.clone())
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        vec![cite::RANDOM_FEATURES]
     }
 
     fn for_component(&self, component: usize) -> Self {

@@ -1,7 +1,9 @@
 //! The encoder settings, and the choice of its parameter if none is given.
 
 use super::{Regularisation, Spectrum};
+use crate::cite::{self, Reference};
 use crate::{Error, Result};
+use documented::Documented;
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -16,7 +18,7 @@ use std::borrow::Borrow;
 /// | `relative_cut` | chosen | the same as a fraction of the largest | 0 to 1 |
 ///
 /// A parameter that is not given is chosen by generalised cross-validation.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EncoderSpec {
     /// Ridge, truncated SVD, or a learned prior.
@@ -44,6 +46,18 @@ pub enum Method {
 }
 
 impl EncoderSpec {
+    /// What to cite for it.
+    pub(crate) fn references(&self) -> Vec<Reference> {
+        let method = match self.method {
+            Method::Ridge => None,
+            Method::Svd => Some(cite::TRUNCATED_SVD),
+            Method::Prior => return vec![cite::LEARNED_PRIOR],
+        };
+        let chosen = self.lambda.or(self.cut).or(self.relative_cut).is_none();
+        let choice = chosen.then_some(cite::CROSS_VALIDATION);
+        method.into_iter().chain(choice).collect()
+    }
+
     /// Truncated SVD at an absolute cut-off, as in the paper's tables.
     pub fn cut(cut: f64) -> Self {
         EncoderSpec {

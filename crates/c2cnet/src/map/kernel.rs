@@ -13,6 +13,7 @@ use super::kernel_function::{
     KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
 use super::{CoefficientMap, LinearMap, Mirrors, nystrom};
+use crate::cite::{self, Reference};
 use crate::decode::Targets;
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
@@ -30,6 +31,17 @@ pub struct KernelSettings {
     /// The number of centres if there are more training samples (Nystrom).
     #[serde(alias = "max_centers")]
     pub max_centres: usize,
+}
+
+impl KernelSettings {
+    /// What to cite for it.
+    pub(crate) fn references(&self) -> Vec<Reference> {
+        let mut references = vec![cite::KERNEL_OPERATORS];
+        if self.passes.len() > 1 {
+            references.push(cite::KERNEL_FEATURES);
+        }
+        references
+    }
 }
 
 /// The parameters of one kernel regression.

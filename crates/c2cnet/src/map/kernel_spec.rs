@@ -3,6 +3,7 @@
 use super::KernelSettings;
 use super::kernel_function::KernelFunction;
 use crate::{Error, Result};
+use documented::Documented;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the kernel map; what is not given is chosen.
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// | `passes` | 3 | re-weighting passes tried | 0 to 10 |
 /// | `memory_gib` | 4 | for a dense kernel matrix (23,000 samples); above it, Nystrom centres | positive |
 /// | `max_centres` | 6000 | Nystrom centres | at least 2 |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KernelSpec {
     /// The kernel.

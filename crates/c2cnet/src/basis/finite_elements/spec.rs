@@ -3,8 +3,10 @@
 use super::FiniteElements;
 use crate::basis::family::split_product;
 use crate::basis::{BasisFamily, BuildContext, Ladder, LadderRequest};
+use crate::cite::{self, Reference};
 use crate::domain::Polygon;
 use crate::{Error, Result};
+use documented::Documented;
 use serde::{Deserialize, Serialize};
 
 /// Settings of a finite-element basis.
@@ -14,13 +16,13 @@ use serde::{Deserialize, Serialize};
 /// | `degree` | 1 | of the polynomials on an element | 1, 2 |
 /// | `functions` | | about how many functions; the nearest possible mesh is taken | at least 1 |
 /// | `size` | | length of an element's edges, instead of `functions` | positive |
-/// | `mesh` | `"box"` | where elements come from, see [`MeshSpec`] | |
-/// | `boundary` | `"keep"` | `"remove"` leaves out the functions that belong to the boundary | `keep`, `remove` |
+/// | `mesh` | `box` | where elements come from | `box`, `data`, `{ cells = [...] }`, `{ adaptive = ... }`, `{ polygon = ... }`, `{ nodes = [...] }`, `{ triangles = ... }` ([`MeshSpec`]) |
+/// | `boundary` | `keep` | `remove` leaves out the functions that belong to the boundary | `keep`, `remove` |
 /// | `slack` | 0 | how far outside the mesh points may lie, in sizes of an element | 0 to 1 |
 ///
 /// With a mesh that is given whole (`cells`, `data`, `nodes`, `triangles`) neither `functions` nor `size`
 /// is allowed; an adaptive mesh needs `functions`; otherwise exactly one is needed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FiniteElementsSpec {
     /// Degree of the polynomials.
@@ -69,6 +71,7 @@ impl FiniteElementsSpec {
 
 impl BasisFamily for FiniteElementsSpec {
     const NAME: &'static str = "finite-elements";
+    const DOCUMENTATION: &'static str = Self::DOCS;
     type Basis = FiniteElements;
 
     fn depends_on_values(&self) -> bool {
@@ -77,6 +80,10 @@ impl BasisFamily for FiniteElementsSpec {
 
     fn build(&self, context: BuildContext<'_>) -> Result<FiniteElements> {
         FiniteElements::new(self, context)
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        vec![cite::FINITE_ELEMENTS]
     }
 
     /// Quadratic elements on the box, unless the domain does not fill it: they would hang in the air.

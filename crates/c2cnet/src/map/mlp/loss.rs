@@ -12,6 +12,7 @@ use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
 use super::vector::{add_multiple, dot, scale, subtract};
 use crate::{Error, Result};
+use documented::Documented;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// | `delta` | 0.05 | values up to it are in the band (`band`, `weighted`) | at least 0 |
 /// | `inside`, `outside` | 20, 1 | weights in the band and elsewhere | positive |
 /// | `alpha` | 0.8 | weight of the band loss, the rest is relative (`weighted`) | 0 to 1 |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Loss {
     /// The mean relative error.

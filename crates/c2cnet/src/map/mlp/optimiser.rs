@@ -2,6 +2,7 @@
 
 use super::scalar::Scalar;
 use crate::{Error, Result};
+use documented::Documented;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,9 @@ pub enum OptimiserKind {
     AdamW,
 }
 
-/// An update rule with its constants. With the gradient $g$ at step $t$
+/// An update rule with its constants.
+///
+/// With the gradient $g$ at step $t$
 /// $$m \leftarrow \beta_1m + (1-\beta_1)g,\quad v \leftarrow \beta_2v + (1-\beta_2)g^2,\quad
 /// \theta \leftarrow \theta - \eta\,\frac{m/(1-\beta_1^t)}{\sqrt{v/(1-\beta_2^t)} + \epsilon}.$$
 ///
@@ -26,7 +29,7 @@ pub enum OptimiserKind {
 /// | `beta1`, `beta2` | 0.9, 0.999 | memory of gradients and of their squares | 0 to 1, 1 excluded |
 /// | `epsilon` | 1e-8 | added to the root | positive |
 /// | `weight_decay` | 0 | decay of weights | at least 0 |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Optimiser {
     /// The rule.

@@ -6,7 +6,9 @@ use super::optimiser::{Optimiser, OptimiserKind};
 use super::scalar::Precision;
 use super::schedule::Schedule;
 use super::train::{Plan, Stage};
+use crate::cite::{self, Reference};
 use crate::{Error, Result};
+use documented::Documented;
 use serde::{Deserialize, Serialize};
 
 /// From this many samples on, `fast` takes larger batches with a higher rate: on the 51,000 samples of
@@ -60,23 +62,23 @@ pub enum Whole {
 /// | `recipe` | `fast` | the set of defaults | `fast`, `paper` |
 /// | `hidden` | [300, 300, 300] / [400, 400, 400] | widths of hidden layers | positive, up to 16 layers |
 /// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
-/// | `loss` | relative | what is minimised | [`Loss`] |
-/// | `optimiser` | `adamw`, decay 1e-4 / `adam` | the update rule | [`Optimiser`] |
-/// | `schedule` | `cosine` / `paper` | how the rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
-/// | `rate` | 3e-3, from 20,000 samples on 4e-3 / 1e-2 | its peak | positive |
+/// | `loss` | relative | what is minimised | see [`Loss`] |
+/// | `optimiser` | `adamw`, decay 1e-4 / `adam` | the update rule | see [`Optimiser`] |
+/// | `schedule` | `cosine` / `paper` | how the learning rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
+/// | `rate` | 3e-3, from 20,000 samples on 4e-3 / 1e-2 | peak of the learning rate | positive |
 /// | `steps` | 6,000, or 150 passes if those are more / 30,000 | steps of the first stage | positive |
-/// | `epochs` | - | passes over the samples, instead of `steps` | positive |
+/// | `epochs` | | passes over the samples, instead of `steps` | positive |
 /// | `batch` | 128, from 20,000 samples on 256 / `full` | samples per step | positive, `full` |
 /// | `precision` | `f32` | of training; predictions are in `f64` | `f32`, `f64` |
 /// | `shards` | 4 | parts of a batch that run in parallel; changing it changes the result's last bits | 1 to 256 |
-/// | `clip` | - | the largest norm of a gradient | positive |
+/// | `clip` | | the largest norm of a gradient | positive |
 /// | `residual` | true | learn the residual of the linear map (`fast`) | |
 /// | `scaled` | false | inputs in principal axes under one scale, outputs of unit rms (`paper`; `fast` always is) | |
 /// | `evaluations` | 100 | how often a stage is evaluated and recorded | positive |
 /// | `input_cut` | 1e-7 | input axes kept, by relative deviation (`fast`) | 0 to 1 |
 /// | `output_cut` | 1e-5 | output axes kept (`fast`) | 0 to 1 |
-/// | `stages` | none | further stages, each with fresh moments | [`StageSpec`] |
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// | `stages` | none | further stages, each with fresh moments | a list, see [`StageSpec`] |
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MlpSpec {
     /// The set of defaults.
@@ -121,7 +123,17 @@ pub struct MlpSpec {
 }
 
 /// A further stage; settings that are not given are those of the stage before.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `loss` | as before | what is minimised | see [`Loss`] |
+/// | `optimiser` | as before | the update rule | see [`Optimiser`] |
+/// | `schedule` | as before | how the learning rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
+/// | `rate` | as before | peak of the learning rate | positive |
+/// | `steps` | as before | steps of the stage | positive |
+/// | `epochs` | | passes over the samples, instead of `steps` | positive |
+/// | `batch` | as before | samples per step | positive, `full` |
+#[derive(Debug, Clone, PartialEq, Default, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StageSpec {
     /// The loss.
@@ -225,6 +237,18 @@ impl MlpSpec {
             stage.optimiser.map_or(Ok(()), |o| o.check())?;
         }
         Ok(())
+    }
+
+    /// What to cite for it.
+    pub(crate) fn references(&self) -> Vec<Reference> {
+        // Optimisers and activations do not depend on how many samples there are.
+        let stages = self.plan(1, 0).stages;
+        let optimisers = stages.iter().map(|stage| match stage.optimiser.kind {
+            OptimiserKind::Adam => cite::ADAM,
+            OptimiserKind::AdamW => cite::ADAMW,
+        });
+        let gelu = matches!(self.activation, Activation::Gelu | Activation::GeluTanh);
+        optimisers.chain(gelu.then_some(cite::GELU)).collect()
     }
 
     /// Whether a stage has a loss that weights points.
