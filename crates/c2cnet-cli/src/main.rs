@@ -12,29 +12,29 @@ mod settings;
 mod training;
 
 use c2cnet_experiments::terminal::{interrupt, shown};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
 Start here:
-  c2cnet demo                               everything once, explained, in seconds
-  c2cnet generate darcy1d -o data.npz       or bring your own data: c2cnet fit --help
-  c2cnet plot data.npz                      look at a sample
+  c2cnet demo                            everything once, explained, in seconds
+  c2cnet generate darcy1d -o data.npz    or your own data: c2cnet fit --help
+  c2cnet plot data.npz                   look at a sample
   c2cnet fit data.npz -o model.c2c
   c2cnet evaluate model.c2c data.npz
   c2cnet predict model.c2c data.npz --at points.csv -o prediction.npz
-  c2cnet compare data.npz --peers fno       beside other methods
-  c2cnet reproduce --list                   the experiments of the paper
+  c2cnet compare data.npz --peers fno    beside other methods
+  c2cnet reproduce --list                the experiments of the paper
 
 Exit codes:
   0    success
   1    any other failure
   2    wrong usage or settings
   3    data that cannot be used: shapes, NaN, points outside the domain
-  4    a file that cannot be read or written, is damaged or is not what it should be
-  5    a computation that did not succeed
-  6    memory that does not suffice
+  4    a file that cannot be read or written, is damaged or of another kind
+  5    a computation that failed
+  6    not enough memory
   130  interrupted (Ctrl-C; a second Ctrl-C stops at once)";
 
 /// Learn operators between function spaces in prescribed bases: encode input functions as basis
@@ -42,7 +42,7 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "c2cnet", version, after_help = AFTER_HELP)]
 struct Cli {
-    /// How many threads may work, at most one per core; results do not depend on it [default: one per core].
+    /// Number of threads to use, at most one per core; results do not depend on it [default: one per core].
     #[arg(long, global = true, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -50,11 +50,38 @@ struct Cli {
     command: command::Command,
 }
 
+/// The command with its subcommands. Prose below the options breaks where the terminal ends, and not where the source
+/// code does.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommands(|command| {
+        let after = command.get_after_help().map(ToString::to_string);
+        command.after_help(paragraphs(&after.unwrap_or_default()))
+    })
+}
+
+/// Joins the lines of each paragraph; indented lines and what follows them stay as they are.
+fn paragraphs(text: &str) -> String {
+    let mut joined = String::new();
+    let mut prose = false;
+    for line in text.lines() {
+        let continues = prose && !line.is_empty() && !line.starts_with(' ');
+        joined += if continues { " " } else { "\n" };
+        joined += line;
+        prose = !line.is_empty() && !line.starts_with(' ');
+    }
+    joined.trim_start_matches('\n').to_string()
+}
+
+fn parse() -> Result<Cli, clap::Error> {
+    let mut matches = command().try_get_matches()?;
+    Cli::from_arg_matches_mut(&mut matches)
+}
+
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(e) => {
-            // Help that goes into a closed pipe is nobody's problem.
+            // Printing help into a closed pipe is not an error.
             let _ = e.print();
             return ExitCode::from(if e.use_stderr() { exit::USAGE } else { 0 });
         }
@@ -73,7 +100,7 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> anyhow::Result<()> {
     interrupt::install()?;
-    // Here and not by the first who needs them: threads that cannot be started are then an error.
+    // Started here rather than on first use, so that threads that cannot be started are an error.
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads(cli.threads))
         .build_global()?;
@@ -85,3 +112,6 @@ fn threads(wanted: Option<NonZeroUsize>) -> usize {
     let cores = std::thread::available_parallelism().map_or(usize::MAX, NonZeroUsize::get);
     wanted.map_or(0, |wanted| wanted.get().min(cores))
 }
+
+#[cfg(test)]
+mod tests;

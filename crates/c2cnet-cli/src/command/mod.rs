@@ -1,6 +1,8 @@
 //! The subcommands, one file each.
 
+mod cite;
 mod compare;
+mod completions;
 mod demo;
 mod diagnose;
 mod errors;
@@ -8,15 +10,17 @@ mod evaluate;
 mod fit;
 mod generate;
 mod inspect;
+mod man;
 mod plan;
 mod plot;
 mod predict;
 mod report;
 mod reproduce;
+mod settings;
 
 use clap::Subcommand;
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Demo(demo::Args),
@@ -31,10 +35,14 @@ pub enum Command {
     Compare(compare::Args),
     Reproduce(reproduce::Args),
     Report(report::Args),
+    Settings(settings::Args),
+    Cite(cite::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the subcommand.
     pub fn run(self) -> anyhow::Result<()> {
         match self {
             Command::Demo(args) => demo::run(&args),
@@ -49,6 +57,10 @@ impl Command {
             Command::Compare(args) => compare::run(&args),
             Command::Report(args) => report::run(&args),
             Command::Reproduce(args) => reproduce::run(&args),
+            Command::Settings(args) => settings::run(&args),
+            Command::Cite(args) => cite::run(&args),
+            Command::Completions(args) => completions::run(&args),
+            Command::Man(args) => man::run(&args),
         }
     }
 }

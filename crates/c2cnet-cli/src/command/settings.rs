@@ -1,0 +1,167 @@
+//! `c2cnet settings`: every setting of a fit, from the documentation of the library's types.
+
+use c2cnet::settings::{Setting, SettingGroup, groups};
+use c2cnet::{Error, Result};
+use c2cnet_experiments::terminal::{say, say_json};
+use serde_json::json;
+
+const AFTER_HELP: &str = "\
+Settings go into a TOML file (--config), behind --set, or into the dictionary `settings` in Python.
+
+Examples:
+  c2cnet settings
+  c2cnet settings map.mlp
+  c2cnet settings fourier
+  c2cnet settings search.samples
+  c2cnet fit data.npz -o model.c2c --set search.samples=800";
+
+/// List the settings of a fit with their defaults, purposes and ranges.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Only those whose name begins like this, or those of this basis family.
+    name: Option<String>,
+
+    /// Print the page docs/settings.md of the documentation.
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let groups = match &args.name {
+        None => groups(),
+        Some(name) => named(name)?,
+    };
+    if args.json {
+        say_json(&json!({ "groups": groups }))?;
+    } else if args.markdown {
+        say(markdown(&groups).trim_end())?;
+    } else {
+        say(text(&groups).trim_end())?;
+    }
+    Ok(())
+}
+
+/// The groups with those settings alone whose names begin with `name`, or that belong to the family `name`.
+fn named(name: &str) -> Result<Vec<SettingGroup>> {
+    let mut found = groups();
+    for group in &mut found {
+        if group.family != Some(name) {
+            group.settings.retain(|s| begins(&s.name, name));
+        }
+    }
+    found.retain(|g| !g.settings.is_empty() || g.family == Some(name));
+    if found.is_empty() {
+        let families: Vec<&str> = groups().iter().filter_map(|g| g.family).collect();
+        return Err(Error::Config(format!(
+            "there is no setting {name:?}; `c2cnet settings` lists all of them, and bases have the families {}",
+            families.join(", ")
+        )));
+    }
+    Ok(found)
+}
+
+/// Whether `name` is `start` or stands below it: `map.mlp.rate` below `map.mlp`.
+fn begins(name: &str, start: &str) -> bool {
+    let rest = name.strip_prefix(start);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn text(groups: &[SettingGroup]) -> String {
+    let mut text = String::new();
+    for group in groups {
+        text += &format!("{}\n", plain(&group.about));
+        if let Some(family) = group.family {
+            text += &format!("  {}.family = \"{family}\"\n", group.path);
+        }
+        let width = group.settings.iter().map(|s| s.name.len()).max();
+        for setting in &group.settings {
+            let width = width.unwrap_or(0);
+            text += &format!("  {:width$}  {}\n", setting.name, plain(&setting.purpose));
+            let values = values(setting);
+            if !values.is_empty() {
+                text += &format!("  {:width$}  {values}\n", "");
+            }
+        }
+        text += "\n";
+    }
+    text
+}
+
+/// Default and range on one line.
+fn values(setting: &Setting) -> String {
+    let parts = [("default", &setting.default), ("values", &setting.range)];
+    let given = parts.iter().filter(|(_, value)| !value.is_empty());
+    let given = given.map(|(what, value)| format!("{what}: {}", plain(value)));
+    given.collect::<Vec<_>>().join("; ")
+}
+
+/// Markdown without its marks, formulas without theirs.
+fn plain(markdown: &str) -> String {
+    markdown.replace(['`', '$', '\\'], "")
+}
+
+fn markdown(groups: &[SettingGroup]) -> String {
+    let mut page = String::from(
+        "# Settings\n\n\
+         Every setting of a fit. This page is the output of `c2cnet settings --markdown`, made from the documentation\n\
+         of the library's types; `c2cnet settings NAME` shows a part of it.\n\n\
+         Settings go into a TOML file (`c2cnet fit --config fit.toml`), behind `--set NAME=VALUE`, into the fields of\n\
+         `c2cnet::FitConfig` in Rust, and in Python into `C2CNet(settings={\"search\": {\"max_functions\": 256}})`; the\n\
+         common ones are arguments of their own there (`seed`, `input`, `output`, `encoder`, `map`, ...).\n\
+         What is not given is chosen from the training data.\n",
+    );
+    for group in groups {
+        let heading = match (group.family, group.path) {
+            (Some(family), path) => format!("`{path}` with `family = \"{family}\"`"),
+            (None, "") => "The fit".to_string(),
+            (None, path) => format!("`{path}`"),
+        };
+        page += &format!("\n## {heading}\n\n{}\n", group.about);
+        if group.settings.is_empty() {
+            continue;
+        }
+        page += "\n| Name | Default | Purpose | Range |\n|---|---|---|---|\n";
+        for s in &group.settings {
+            let (name, default, purpose, range) = (&s.name, &s.default, &s.purpose, &s.range);
+            page += &format!("| `{name}` | {default} | {purpose} | {range} |\n");
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_the_documentation_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        assert!(
+            page == markdown(&groups()),
+            "docs/settings.md is not what the code says: c2cnet settings --markdown > docs/settings.md"
+        );
+    }
+
+    #[test]
+    fn a_name_selects_what_stands_below_it() {
+        let names = |name: &str| -> Vec<String> {
+            let found = named(name).unwrap().into_iter();
+            found.flat_map(|g| g.settings).map(|s| s.name).collect()
+        };
+        assert_eq!(names("search.samples"), ["search.samples"]);
+        assert!(names("map.mlp").contains(&"map.mlp.loss.kind".to_string()));
+        assert!(names("fourier").contains(&"input.basis.modes".to_string()));
+        assert!(!names("map").iter().any(|n| n.starts_with("input")));
+        let error = named("serach").unwrap_err().to_string();
+        assert!(
+            error.contains("serach") && error.contains("fourier"),
+            "{error}"
+        );
+    }
+}
