@@ -127,6 +127,37 @@ def test_coefficients_of_other_length(model):
         model.map_coefficients(np.zeros(5))
 
 
+def test_files_are_not_replaced_by_mistake(tmp_path, model):
+    there, data, points = tmp_path / "model.c2c", tmp_path / "data.npz", tmp_path / "points.npz"
+    samples = c2cnet.Dataset(F, U, X, X)
+    samples.save(data)
+    model.save(there)
+    np.savez(points, y=X, u=U)
+    before = {path: path.read_bytes() for path in (there, data, points)}
+    for write, reason in [
+        (lambda: model.save(data), "data.npz is data, and a model"),
+        (lambda: model.save(points), "points.npz is a prediction"),
+        (lambda: samples.save(there), "model.c2c is a model, and data"),
+        (lambda: c2cnet.load(there).save(there, overwrite=True), "was read from"),
+        (lambda: c2cnet.load_npz(data).train.save(data, overwrite=True), "was read from"),
+        (lambda: model.export_onnx(data), "data.npz is data"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            write()
+    assert before == {path: path.read_bytes() for path in before}
+    (tmp_path / "notes.txt").write_text("nobody's")
+    for write in [
+        lambda: model.save(there),
+        lambda: samples.save(data),
+        lambda: samples.save(points),
+        lambda: model.save(tmp_path / "notes.txt"),
+        lambda: model.save(data, overwrite=True),
+        lambda: samples.save(there, overwrite=True),
+    ]:
+        write()
+    c2cnet.load(data), c2cnet.load_npz(there)
+
+
 def test_nothing_before_a_fit(tmp_path):
     unfitted = c2cnet.C2CNet(x=X, y=X)
     for call in [

@@ -26,6 +26,7 @@ class Fitted(Parameters):
     missing: str
     errors_: Errors
     _model: _c2cnet.Model
+    _read_from: str | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return bases, encoder, map and history of the fitted model.

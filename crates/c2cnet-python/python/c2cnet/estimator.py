@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from . import _arrays, _c2cnet
 from ._arrays import FieldsLike, Floats, Named
+from ._files import MODEL, check_output
 from ._fitted import NotFittedError
 from ._pictures import Pictures
 from .bases import Basis
@@ -192,6 +194,7 @@ class C2CNet(Pictures):
                 self.device,
             )
         self._model = model
+        self._read_from = None
         self._fitted_x = {i.name: i.given for i in inputs}
         self._fitted_y = {o.name: o.given for o in outputs}
         self.report_ = json.loads(report)
@@ -348,15 +351,20 @@ class C2CNet(Pictures):
 
     # Files
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model file that the command ``c2cnet`` and Rust read, atomically.
 
         Parameters
         ----------
         path : path
-            The file to write, for example ``"model.c2c"``.
+            The file to write, for example ``"model.c2c"``. Another model there is replaced, but not the one that
+            this was loaded from.
+        overwrite : bool
+            Replace data or a prediction, too.
         """
-        self._fitted().save(path)
+        model = self._fitted()
+        check_output(path, MODEL, self._read_from, overwrite)
+        model.save(path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> C2CNet:
@@ -391,6 +399,7 @@ class C2CNet(Pictures):
         settings = dict(info.get("config") or {})
         loaded = cls(seed=settings.pop("seed", 0), settings=settings or None)
         loaded._model = model
+        loaded._read_from = os.path.abspath(path)
         if "validation" in info:
             loaded.errors_ = Errors.from_report(info["validation"], [])
         return loaded

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays
+from ._files import check_output
 
 if TYPE_CHECKING:
     from ._operator import Operator
@@ -94,6 +95,8 @@ def export(
     -------
     onnx.ModelProto
     """
+    if path is not None:
+        check_output(path, "an ONNX model", model._read_from)
     graph = _Graph()
     arrays, document = model._fitted().archive()
     about = json.loads(document)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _c2cnet
+from ._files import DATA, check_output
 
 __all__ = ["Dataset", "Problem", "generate", "load_npz", "problems"]
 
@@ -74,6 +76,7 @@ class Dataset:
     triangles: NDArray[np.int64] | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     split: list[str] | None = None
+    _read_from: str | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(next(iter(self.f.values())) if isinstance(self.f, Mapping) else self.f)
@@ -105,6 +108,7 @@ class Dataset:
             y=_select_points(self.y, chosen),
             triangles=self.triangles,
             meta=self.meta,
+            _read_from=self._read_from,
         )
 
     @property
@@ -121,14 +125,17 @@ class Dataset:
             return self.select([k for k, name in enumerate(self.split) if name == "test"])
         return self.select(range(self.n_train or 0, len(self)))
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write an ``.npz`` file that the command ``c2cnet`` reads.
 
         Parameters
         ----------
         path : path
-            The file to write.
+            The file to write. Other data there are replaced, but not those that these samples were read from.
+        overwrite : bool
+            Replace a model, too.
         """
+        check_output(path, DATA, self._read_from, overwrite)
         outputs = [] if self.u is None else _arrays.fields(self.u, self.y, "u", "y")
         inputs = _arrays.fields(self.f, self.x, "f", "x")
         triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
@@ -212,7 +219,8 @@ def load_npz(path: str | PathLike[str], missing: Literal["refuse", "nan"] = "ref
     ...     load_npz(path)
     Dataset(8 samples, 6 train; f (8, 50) at x (50, 1); u (8, 50) at y (50, 1))
     """
-    return _dataset(_c2cnet.read_npz(path, missing))
+    found = _dataset(_c2cnet.read_npz(path, missing))
+    return replace(found, _read_from=os.path.abspath(path))
 
 
 def _dataset(found: dict[str, Any]) -> Dataset:
