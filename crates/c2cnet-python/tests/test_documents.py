@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import c2cnet
+
 pytest.importorskip("matplotlib")
 for package in ("h5py", "onnxruntime", "scipy", "sklearn", "xarray"):
     pytest.importorskip(package)
@@ -15,12 +17,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def run(page):
     text = (ROOT / page).read_text()
-    # Blocks that only show a call have no import of their own before them.
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     names = {}
-    for block in blocks:
-        if "import c2cnet" in block or names:
-            exec(compile(block, page, "exec"), names)
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, page, "exec"), names)
     assert names, f"{page} has no code"
     return names
 
@@ -35,6 +34,9 @@ def image(path):
 def test_readme(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("README.md")
+    data = c2cnet.load_npz("data.npz")
+    first = c2cnet.C2CNet().fit(data.train.f, data.train.u, data.x, data.y)
+    assert first.evaluate(data.test.f, data.test.u).rl2e < 1e-4
     drawn, shown = image(tmp_path / "darcy1d.png"), image(ROOT / "docs/images/python.png")
     assert drawn.shape == shown.shape
     # Fonts differ between versions of matplotlib, curves do not.
@@ -44,9 +46,6 @@ def test_readme(tmp_path, monkeypatch):
 @pytest.mark.timeout(300)
 def test_guide(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs/python.md").read_text()
-    names = {}
-    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        exec(compile(block, "docs/python.md", "exec"), names)
+    names = run("docs/python.md")
     assert names["errors"].rl2e < 1e-3
     assert names["c2cnet"].rl2e(names["u"][250:], names["u_new"]) < 1e-2
