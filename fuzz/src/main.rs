@@ -42,8 +42,13 @@ struct Arguments {
     only: Option<u64>,
 }
 
+/// What settings may ask for, in GiB: how large a fit is, they decide, and not the data. An eighth of what a case may take.
+const SETTINGS_GIB: &str = "0.03";
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    // SAFETY: there is no other thread yet.
+    unsafe { std::env::set_var("C2CNET_MEMORY", SETTINGS_GIB) };
     // One thread: a case is one thing at a time, and others may want the machine.
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(1)

@@ -1,7 +1,7 @@
 //! Tiny fits to strange data with strange settings; what comes out can be stored and read.
 
 use super::Target;
-use crate::{memory, mutate};
+use crate::mutate;
 use c2cnet::data::{Dataset, Field, Points, Scattered};
 use c2cnet::{C2CNet, FitConfig, Observer, fit};
 use faer::Mat;
@@ -23,8 +23,6 @@ pub fn targets() -> Vec<Target> {
     vec![Target {
         name: "fits",
         run: Box::new(|rng| {
-            // No file decides how large a fit is, but the settings, up to the memory of the machine.
-            memory::allow(1 << 30);
             let Some(data) = data(rng) else {
                 return false;
             };
