@@ -5,14 +5,14 @@ use c2cnet::{Device, Result};
 /// Where networks are trained.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct DeviceFlag {
-    /// Where networks are trained: cpu, cuda (an NVIDIA GPU), cuda:N (the one of that number), or auto
+    /// Where networks are trained: cpu, cuda (an NVIDIA GPU), cuda:N (GPU number N), or auto
     /// (a GPU if there is one). Results agree to rounding, and to the last bit on the same device.
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub device: Device,
 }
 
 impl DeviceFlag {
-    /// A device that cannot be used is told before long work begins.
+    /// Reports a device that cannot be used before long work begins.
     ///
     /// # Errors
     /// If it is a GPU that cannot be used.

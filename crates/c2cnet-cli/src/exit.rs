@@ -13,7 +13,7 @@ pub const DATA: u8 = 3;
 pub const FILE: u8 = 4;
 /// A computation that did not succeed.
 pub const NUMERICAL: u8 = 5;
-/// Memory that does not suffice.
+/// Not enough memory.
 pub const MEMORY: u8 = 6;
 /// Interrupted.
 pub const INTERRUPTED: u8 = interrupt::EXIT_CODE;
@@ -50,14 +50,14 @@ pub fn message(error: &anyhow::Error) -> String {
     text
 }
 
-/// Makes the end of a program whose memory does not suffice one of its exit codes. The standard library says how much
-/// was asked for and then gives up by a signal, which tells a script nothing.
+/// Gives running out of memory an exit code of its own. The standard library prints how much was asked for and then
+/// aborts with a signal, which tells a script nothing.
 pub fn speak_when_aborted() {
     #[cfg(unix)]
     {
         use std::sync::{Arc, atomic::AtomicBool};
         let always = Arc::new(AtomicBool::new(true));
-        // Without it the program ends by the signal, as it did.
+        // If this fails, the program still ends, by the signal.
         let _ = signal_hook::flag::register_conditional_shutdown(
             signal_hook::consts::SIGABRT,
             MEMORY.into(),
@@ -66,7 +66,7 @@ pub fn speak_when_aborted() {
     }
 }
 
-/// Makes a panic, which would be a mistake in the program, one readable line.
+/// Prints a panic, which would be a bug in the program, as one readable line.
 pub fn quiet_panics() {
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();

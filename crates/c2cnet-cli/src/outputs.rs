@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The flag of every command that writes files.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct Force {
-    /// Replace a model or data file also by something else; never what the command itself reads.
+    /// Replace a model or data file even by another kind of file; never what the command itself reads.
     #[arg(long)]
     force: bool,
 }
@@ -61,7 +61,7 @@ fn replaces(makes: FileKind, there: FileKind) -> bool {
     there == makes || there == Other || (makes, there) == (Data, Prediction)
 }
 
-/// What stands in the place of an output; nothing for devices and pipes, which nobody can destroy.
+/// What there is already at the path of an output; nothing for devices and pipes, which cannot be destroyed.
 fn existing(path: &Path) -> Option<FileKind> {
     match path.is_file() {
         true => Some(FileKind::of(path).unwrap_or(FileKind::Other)),
@@ -72,7 +72,7 @@ fn existing(path: &Path) -> Option<FileKind> {
 /// Whether two paths lead to the same plain file, whether it exists or not.
 fn same(a: &Path, b: &Path) -> bool {
     match (a.exists(), b.exists()) {
-        // To compare pipes would be to open them and wait for who is at the other end.
+        // Comparing pipes would open them, and block until the other end is opened.
         (true, true) => {
             a.is_file() && b.is_file() && same_file::is_same_file(a, b).unwrap_or(false)
         }
@@ -81,7 +81,7 @@ fn same(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The folder without detours, and the name in it.
+/// The canonical folder, and the name in it.
 fn place(path: &Path) -> Option<(PathBuf, &OsStr)> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;

@@ -135,7 +135,7 @@ impl FitFlags {
     /// The settings of a fit, checked.
     pub fn resolve(&self) -> anyhow::Result<FitConfig> {
         if let Some(path) = &self.source.config {
-            // On its own first: mistakes in the file are then shown with their line.
+            // Parsed on its own first, so that mistakes in the file are shown with their line.
             let text = read(path)?;
             toml::from_str::<FitConfig>(&text).map_err(|e| in_file(path, &e))?;
         }
@@ -176,7 +176,7 @@ impl FitFlags {
                     .entry(side)
                     .or_insert_with(|| Value::Table(Table::new()));
                 if let Value::Table(side) = side {
-                    // A basis as a whole: nothing of another one may remain.
+                    // The whole basis is replaced: no setting of another one may remain.
                     side.remove("bases");
                     side.insert("basis".into(), Value::Table(basis));
                 }
@@ -226,7 +226,7 @@ fn parse_pair(pair: &str) -> Result<Table> {
         .map_err(|e| bad(e.message().to_string()))
 }
 
-/// A table from its inside, with or without braces.
+/// A table from its contents, with or without braces.
 fn parse_inline(flag: &str, text: &str) -> Result<Table> {
     let inside = text.trim();
     let inside = inside

@@ -156,7 +156,7 @@ fn ids_do_not_lead_out_of_the_folder() {
         let text = experiment.replace("ID", id);
         std::fs::write(folder.path("mine/e.toml"), text).unwrap();
         let arguments = ["reproduce", "e", "--experiments", "mine", "--out", "run"];
-        keeps(&folder, &arguments, 2, &["e.toml", "is no name"]);
+        keeps(&folder, &arguments, 2, &["e.toml", "is not a valid name"]);
     }
     let arguments = [
         "reproduce",
@@ -166,7 +166,7 @@ fn ids_do_not_lead_out_of_the_folder() {
         "--out",
         "run",
     ];
-    keeps(&folder, &arguments, 2, &["is no name"]);
+    keeps(&folder, &arguments, 2, &["is not a valid name"]);
 }
 
 #[test]

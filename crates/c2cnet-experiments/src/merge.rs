@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 /// Puts `over` over `base`, table by table. A basis of another family, or an encoder by another method,
-/// replaces the one before: nothing of that may remain.
+/// replaces the one before: none of its settings may remain.
 pub fn merge(base: &mut Table, over: Table) {
     let other = |key: &str| over.get(key).is_some_and(|v| base.get(key) != Some(v));
     if other("family") || other("method") {

@@ -25,7 +25,7 @@ pub fn check(path: &Path) -> Result<()> {
             io::Error::new(io::ErrorKind::NotFound, reason),
         ));
     }
-    // The only sure test is the real thing; a file without a name goes even if the process is killed.
+    // The only sure test is to create one; an unnamed file disappears even if the process is killed.
     tempfile::tempfile_in(folder)
         .map(drop)
         .map_err(|e| Error::io(path, e))

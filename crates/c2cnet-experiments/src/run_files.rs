@@ -86,7 +86,7 @@ pub struct Experiment {
     pub about: String,
     /// What differs from the paper, and why.
     pub differs: Vec<String>,
-    /// Of everything that decides the result.
+    /// The hash of everything that determines the result.
     pub fingerprint: String,
     pub quick: bool,
     pub date: String,
@@ -349,7 +349,7 @@ pub struct Peer {
     pub n_train: Option<usize>,
     pub seed: u64,
     pub schedule: String,
-    /// Whether samples were turned and mirrored.
+    /// Whether samples were rotated and reflected.
     pub symmetry: bool,
     /// What the training was for, where there are several.
     pub label: String,

@@ -23,7 +23,7 @@ impl Scale {
     }
 }
 
-/// An axis as asked for.
+/// An axis as requested.
 #[derive(Clone, Debug, Default)]
 pub struct Axis {
     pub label: String,
@@ -112,7 +112,7 @@ impl Span {
         self.hi - self.lo
     }
 
-    /// Marks for a horizontal axis of so many pixels: as many as fit with their
+    /// Marks for a horizontal axis of this length in pixels: as many as fit with their
     /// labels clear of each other.
     pub fn ticks_across(&self, pixels: f64) -> Ticks {
         let most = ((pixels / 36.0) as usize).clamp(2, 8);
@@ -123,7 +123,7 @@ impl Span {
             .unwrap_or_else(|| self.ticks(1))
     }
 
-    /// Marks for a vertical axis of so many pixels: comfortably apart, or closer
+    /// Marks for a vertical axis of this length in pixels: comfortably apart, or closer
     /// where that would leave fewer than three.
     pub fn ticks_up(&self, pixels: f64) -> Ticks {
         let most = ((pixels / 30.0) as usize).clamp(2, 7);

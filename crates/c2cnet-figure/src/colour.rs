@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A colour, eight bits a channel. Displays as `#rrggbb`.
+/// A colour, eight bits per channel. Displays as `#rrggbb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 

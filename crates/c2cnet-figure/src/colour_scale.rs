@@ -1,4 +1,4 @@
-//! What colour stands for what value, and the bar that says so.
+//! Which colour stands for which value, and the bar that shows it.
 
 use super::axis::{Extent, Scale, Span};
 use super::colour::ColourMap;

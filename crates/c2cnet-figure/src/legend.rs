@@ -1,4 +1,4 @@
-//! What line is what, outside the axes so that it covers nothing.
+//! Which line is which, outside the axes so that it covers nothing.
 
 use super::frame::{Area, Margins};
 use super::series::Look;

@@ -21,8 +21,8 @@
 //! # Ok::<(), c2cnet_figure::PngError>(())
 //! ```
 //!
-//! [`Figure`] holds [`Panel`]s; [`Plane`] finds out how values at points of the plane are drawn best;
-//! [`Svg`], [`Stroke`] and [`Text`] draw what is no panel.
+//! [`Figure`] holds [`Panel`]s; [`Plane`] chooses how values at points of the plane are drawn;
+//! [`Svg`], [`Stroke`] and [`Text`] draw everything that is not a panel.
 //!
 //! Text may hold superscripts `^{...}` and subscripts `_{...}`. Values that
 //! cannot be shown (not finite, or not positive on a logarithmic axis) are left

@@ -31,7 +31,7 @@ impl std::error::Error for PngError {}
 /// The drawing `svg` as the bytes of a PNG file, twice as large.
 ///
 /// # Errors
-/// If `svg` is no drawing, or too large for the memory.
+/// If `svg` is not a drawing, or is too large for memory.
 pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let cannot = |e: &dyn std::fmt::Display| PngError(e.to_string());
     let options = usvg::Options {

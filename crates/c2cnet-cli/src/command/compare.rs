@@ -29,13 +29,13 @@ folder below. Their Python environment is made once by
   peers/run.sh peers.run --help
 and found by itself; --python or C2CNET_PEERS_PYTHON names another Python that has PyTorch.
 
-Trainings of peers that were made earlier, perhaps on another machine, can stand beside.
+Peers that were trained earlier, perhaps on another machine, can be shown beside them (--results).
 
 Examples:
   c2cnet compare data.npz --peers fno,deeponet --budget 120
   c2cnet compare data.npz --methods auto --peers fno -o compare.png
-  c2cnet compare darcy2d.npz --methods auto --results peers/results/fno-darcy2d.json
-  c2cnet compare data.npz --peers fno --json | jq '.methods[] | [.method, .rl2e]'";
+  c2cnet compare data.npz --methods auto --results peers/results/fno-data.json
+  c2cnet compare data.npz --peers fno --json | jq '.methods[].rl2e'";
 
 /// Compare c2cnet with other methods on the same data: error against time.
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u32,
 
-    /// Results of peers to show beside.
+    /// Results of peers that were trained earlier, to show in the same table.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     results: Vec<PathBuf>,
 
@@ -144,7 +144,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let data = Dataset::read_npz(&args.data)?;
     let test = data.test_indices();
     check_test(args, &data)?;
-    // All that may be missing is looked for before the first fit.
+    // Anything that may be missing is looked for before the first fit.
     let mut problem = ["experiment", "problem"].iter();
     let problem = problem.find_map(|key| data.meta[key].as_str());
     let problem = problem.unwrap_or_default();

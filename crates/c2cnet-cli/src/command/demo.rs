@@ -189,7 +189,7 @@ fn fine_data(
     Ok(fits.then_some(data))
 }
 
-/// Every so many points of all fields.
+/// Every n-th point of all fields.
 fn thinned(fine: &Dataset) -> Result<Dataset> {
     let thin = |fields: &Fields| {
         fields

@@ -30,7 +30,7 @@ Figures go to the folder -o: spectrum.svg, bias.svg, floor.svg.
 Examples:
   c2cnet diagnose data.npz
   c2cnet diagnose data.npz -o figures --set search.max_functions=256
-  c2cnet diagnose data.npz --input-basis 'family=\"random-features\", functions=256, partitions=[16]'";
+  c2cnet diagnose data.npz --input-basis 'family=\"fourier\", functions=64'";
 
 /// Show what bases can and cannot do for the training samples of a data file, and recommend some.
 #[derive(Debug, clap::Args)]

@@ -115,7 +115,7 @@ pub fn object(report: &EvaluationReport, on: &str, seconds: f64) -> Map<String, 
     if let Ok(Value::Object(errors)) = serde_json::to_value(report) {
         object.extend(errors);
     }
-    // One number per sample belongs into a file (`evaluate --per-sample`).
+    // One number per sample belongs in a file (`evaluate --per-sample`).
     object.remove("relative");
     object.insert("seconds".into(), json!(seconds));
     object

@@ -20,30 +20,32 @@ const AFTER_HELP: &str = "\
 DATA is an .npz file, as np.savez writes it, with
   x   input points, (n1, d), or (N, n1, d) if each sample has its own
   f   input values, (N, n1) or (N, n1, components), real or complex
-  y   output points, u   output values, likewise
+  y   output points, and u, output values, in the same shapes
 A grid may have its natural shape: f (N, k1, k2) or (N, k1, k2, components) with the axes x0 (k1,) and
-x1 (k2,), or with x (k1, k2, 2). And, if you like, n_train: the first so many samples train, the rest are left for `evaluate`.
+x1 (k2,), or with x (k1, k2, 2). Optionally, n_train: that many leading samples train, the rest are left
+for `evaluate`.
 
 Examples:
   c2cnet fit data.npz -o model.c2c
   c2cnet fit data.npz -o model.c2c --map linear --seed 3
   c2cnet fit data.npz -o model.c2c --test-fraction 0.2
   c2cnet fit data.npz -o model.c2c --set 'output.weights=[1.0, 10.0]' --set 'output.periodic=[true, false]'
-  c2cnet plan data.npz -o plan.toml; c2cnet fit data.npz --plan plan.toml -o model.c2c
+  c2cnet plan data.npz -o plan.toml
+  c2cnet fit data.npz --plan plan.toml -o model.c2c
   c2cnet fit data.npz -o model.c2c \\
       --input-basis 'family=\"random-features\", functions=256, partitions=[16]' \\
       --output-basis 'family=\"fourier\", kind=\"sine\", functions=128'
-  c2cnet fit data.npz -o model.c2c --config fit.toml --set input.basis.functions=512
-  c2cnet fit data.npz -o model.c2c --map mlp --recipe paper --metrics metrics.jsonl
-  c2cnet fit data.npz -o model.c2c --map mlp --recipe paper --metrics metrics.jsonl --resume
+  c2cnet fit data.npz -o model.c2c --config fit.toml --set search.samples=800
+  c2cnet fit data.npz -o model.c2c --map mlp --metrics metrics.jsonl
+  c2cnet fit data.npz -o model.c2c --map mlp --metrics metrics.jsonl --resume
   c2cnet plot metrics.jsonl -o loss.svg
 
-fit.toml may hold what the flags say and more:
+fit.toml may hold what the flags say, and any other of the `c2cnet settings`:
   seed = 3
   symmetries = \"interval\"
   [input]
   transform = \"none\"
-  basis = { family = \"random-features\", functions = 256, partitions = [16] }
+  basis = { family = \"fourier\", kind = \"sine\", functions = 128 }
   encoder = { method = \"svd\", relative_cut = 1e-8 }
   [map]
   kind = \"mlp\"
@@ -54,11 +56,11 @@ samples times passes over them:
   budget = 1000000
 
 With --device cuda networks are trained on an NVIDIA GPU; `c2cnet inspect --devices` shows what there
-is. A fit that was interrupted on one device may go on on another.
+is. A fit that was interrupted on one device may be resumed on another.
 
 A network that is being trained has checkpoints in the folder MODEL.training: every half minute,
-on Ctrl-C, and at its end. The same command with --resume goes on from there to the same model, bit
-for bit, as without a break. The folder goes when the model is written.
+on Ctrl-C, and at its end. The same command with --resume continues from there and ends with the same model, bit
+for bit, as without the break. The folder is removed when the model is written.
 
 A model that exists is replaced, data only with --force, and the files that the fit reads never.
 
@@ -96,7 +98,7 @@ pub struct Args {
     #[command(flatten)]
     device: DeviceFlag,
 
-    /// Go on from the checkpoints of a fit that was interrupted.
+    /// Continue from the checkpoints of a fit that was interrupted.
     #[arg(long)]
     resume: bool,
 
@@ -104,7 +106,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     checkpoint_every: f64,
 
-    /// Write the course of training as one JSON object a line; `c2cnet plot` draws it.
+    /// Write the course of training as one JSON object per line; `c2cnet plot` draws it.
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 
@@ -118,7 +120,7 @@ pub struct Args {
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
-        // A year is as good as never, and its milliseconds can be counted.
+        // A year is as good as never, and does not overflow.
         Ok(v) if (0.0..=3.2e7).contains(&v) => Ok(v),
         _ => Err("give seconds, 0 or more (0: after every step)".into()),
     }
@@ -162,7 +164,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     .map_err(|e| training.explain(e))?;
     interrupt::patiently(|| {
         model.save(&args.output)?;
-        // What is there now is what counts; a device cannot be asked.
+        // What was written is what counts; a device cannot be read back.
         match args.output.is_file() {
             true => C2CNet::load(&args.output).map(drop),
             false => Ok(()),
@@ -184,7 +186,7 @@ fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> 
         "train"
     };
     let mut object = errors::object(&report.validation, on, report.seconds.total);
-    // Its number among the held-out samples would tell nobody anything.
+    // Its number among the held-out samples would mean nothing to a reader.
     object.remove("worst_sample");
     object.insert("held_out".into(), json!(report.held_out));
     object.insert("model".into(), json!(args.output));

@@ -15,11 +15,11 @@ const AFTER_HELP: &str = "\
 Examples:
   c2cnet generate --list
   c2cnet generate darcy1d -o data.npz
-  c2cnet generate darcy1d -o data.npz --seed 3 --set length=0.1 --set n_train=400
+  c2cnet generate darcy1d -o data.npz --seed 3 --set n_train=400
   c2cnet generate both --experiment nonaligned -o scattered.npz
 
-The last one makes a data set as an experiment of the paper has it, with points of each sample's own,
-say, or noise; `c2cnet reproduce --list` names the experiments.
+The last one makes a data set as an experiment of the paper has it, for instance with different points for each sample,
+or with noise; `c2cnet reproduce --list` names the experiments.
 
 The same problem, settings and seed give the same file, on any number of threads.";
 

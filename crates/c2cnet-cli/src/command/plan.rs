@@ -1,4 +1,4 @@
-//! `c2cnet plan`: what a fit would do, to be looked at and changed.
+//! `c2cnet plan`: what a fit would do, to read and edit.
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
@@ -17,7 +17,7 @@ Examples:
   $EDITOR plan.toml
   c2cnet fit data.npz --plan plan.toml -o model.c2c";
 
-/// Write what a fit would do as a TOML file, to be looked at, changed, and given to `fit --plan`.
+/// Write what a fit would do to a TOML file that can be read, edited and given to `fit --plan`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {

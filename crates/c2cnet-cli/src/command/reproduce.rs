@@ -20,14 +20,14 @@ Examples:
   c2cnet reproduce kdv-burgers --steps full the paper's 30,000 steps
   c2cnet reproduce --all --device cuda --jobs 8   in full on a GPU, eight fits at a time
 
-Everything lands in a folder, by default `reproduction` (with --quick `reproduction-quick`): for
+Everything is written to a folder, by default `reproduction` (with --quick `reproduction-quick`): for
 each experiment its settings as resolved (config.toml), its errors, tables and curves (result.json),
 figures and models. Networks with the paper's recipe are trained in two readings of it, plain (nothing
-scaled) and scaled. Data are made once and shared. An experiment that was done with the same
-settings is not done again; one that was interrupted continues, and the fits that it had finished
+scaled) and scaled. Data are made once and shared. An experiment that was run with the same
+settings is not run again; one that was interrupted continues, and the fits that it had finished
 are not repeated, also if their models (*.c2c) stayed elsewhere. The page report.html shows all of it; `c2cnet report` writes it again.";
 
-/// Do experiments of the paper, from data to figures.
+/// Run experiments of the paper, from data to figures.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Which fits are made: the paper's recipe (plain and scaled), networks trained well, default settings.
+    /// Which fits to run: the paper's recipe (plain and scaled), well-trained networks, default settings.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["paper", "fast", "auto"])]
     recipe: Vec<RecipeFlag>,
 
@@ -56,14 +56,14 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = steps)]
     steps: Option<Steps>,
 
-    /// Do experiments and all their fits again, also if they were done before.
+    /// Run experiments and all their fits again, even if they were run before.
     #[arg(long)]
     force: bool,
 
     #[command(flatten)]
     device: DeviceFlag,
 
-    /// So many fits of an experiment at the same time: small networks do not fill a GPU.
+    /// How many fits of an experiment run at the same time: small networks do not fill a GPU.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
 
@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS")]
     within: Option<u64>,
 
-    /// A folder of experiments (NAME.toml) in place of those built in.
+    /// A folder of experiments (NAME.toml) to use instead of the built-in ones.
     #[arg(long, value_name = "DIR")]
     experiments: Option<PathBuf>,
 

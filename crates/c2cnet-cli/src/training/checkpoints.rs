@@ -68,7 +68,7 @@ impl Checkpoints {
             std::fs::remove_file(&file).map_err(|e| Error::io(file, e))?;
         }
         remove_leftovers(&self.0);
-        // Not empty: then it is not ours alone.
+        // Not empty: it holds files of others.
         let _ = std::fs::remove_dir(&self.0);
         Ok(())
     }

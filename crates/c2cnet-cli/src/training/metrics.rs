@@ -1,4 +1,4 @@
-//! The course of training as a file: one JSON object a line, one line a record.
+//! The course of training as a file: one JSON object per line, one line per record.
 
 use c2cnet::observe::Metric;
 use c2cnet::{Error, Result};
@@ -18,8 +18,8 @@ pub struct Record {
     pub metric: Metric,
 }
 
-/// The file while a fit writes it. Each fit begins it anew: what a resumed training did before is
-/// in its checkpoint, so that nothing is missing and nothing stands there twice.
+/// The file while a fit writes it. Each fit starts a new one: the history of a resumed training is
+/// in its checkpoint, so nothing is missing and nothing appears twice.
 #[derive(Debug)]
 pub struct MetricsFile {
     path: PathBuf,
@@ -35,7 +35,7 @@ impl MetricsFile {
         })
     }
 
-    /// Adds a line, at once: someone may be reading along.
+    /// Adds a line and flushes it: someone may be following the file.
     pub fn add(&mut self, record: &Record) -> Result<()> {
         let line = serde_json::json!(record).to_string() + "\n";
         (self.file.write_all(line.as_bytes())).map_err(|e| Error::io(&self.path, e))
@@ -45,7 +45,7 @@ impl MetricsFile {
 /// The records of a file; a last line that is being written is left out.
 ///
 /// # Errors
-/// If a line is no record, with its number, or there is none.
+/// If a line is not a record (its number is in the message), or there are no lines.
 pub fn read(path: &Path) -> Result<Vec<Record>> {
     let text = c2cnet::storage::read_text(path)?;
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -53,7 +53,7 @@ pub fn read(path: &Path) -> Result<Vec<Record>> {
         serde_json::from_str(line).map_err(|e| {
             Error::format(
                 path,
-                format!("line {} is no record of training: {e}", i + 1),
+                format!("line {} is not a record of training: {e}", i + 1),
             )
         })
     };

@@ -19,34 +19,34 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Watches a fit. A fit may train several networks, one after the other: a short one to see whether
-/// it is worth while, one to be judged, one on all samples.
+/// it is worthwhile, one to be judged, one on all samples.
 pub struct Training {
     progress: Progress,
     checkpoints: Checkpoints,
-    /// How often there is one; never beside a device or a pipe, where no folder should be made.
+    /// How often a checkpoint is written; never when the output is a device or a pipe, beside which no folder should be made.
     every: Option<Duration>,
     resume: bool,
     now: Mutex<Now>,
 }
 
-/// What changes meanwhile.
+/// What changes during the fit.
 #[derive(Default)]
 struct Now {
     /// What the fit is doing.
     step: String,
     /// How many networks it has begun to train.
     begun: usize,
-    /// Whether the checkpoints on disk are those of another fit, which go when the first of this
-    /// one is written: whoever forgot `--resume` can still turn back.
+    /// Whether the checkpoints on disk are those of another fit, which are removed when the first of this
+    /// one is written: someone who forgot `--resume` can still interrupt and resume.
     foreign: bool,
     metrics: Option<MetricsFile>,
 }
 
 impl Training {
-    /// Of a fit that is to write `model`; every so often a checkpoint.
+    /// For a fit that will write `model`, with regular checkpoints.
     ///
     /// # Errors
-    /// If there can be no folder for checkpoints.
+    /// If the folder for checkpoints cannot be made.
     pub fn new(
         progress: Progress,
         model: &Path,
@@ -70,7 +70,7 @@ impl Training {
         })
     }
 
-    /// The model is written: what would have led to it can go.
+    /// Removes the checkpoints, once the model is written.
     pub fn finish(self) -> Result<()> {
         match self.now().begun {
             0 => Ok(()),
@@ -78,14 +78,14 @@ impl Training {
         }
     }
 
-    /// Adds to an error what there is to go on from.
+    /// Adds to an error how to resume, where there are checkpoints.
     pub fn explain(&self, error: Error) -> anyhow::Error {
         if self.now().foreign || !self.checkpoints.exist() {
             return error.into();
         }
         match error {
             Error::Interrupted => anyhow::Error::from(error).context(format!(
-                "interrupted; to go on from here:\n  {}",
+                "interrupted; to resume from here:\n  {}",
                 with_resume(std::env::args().skip(1))
             )),
             Error::Numerical(text) => Error::Numerical(format!(
@@ -118,7 +118,7 @@ impl Training {
         }
     }
 
-    /// The checkpoint to go on from, with a word on what happens where that may surprise.
+    /// The checkpoint to resume from; says what happens where that may surprise.
     fn last(&self, mark: &str, name: &str, first: bool) -> Option<Archive> {
         let folder = self.checkpoints.folder().display();
         if !self.resume {
@@ -188,7 +188,7 @@ impl Observer for Training {
             written = self.checkpoints.clear();
         }
         written = written.and_then(|()| self.checkpoints.write(mark, archive));
-        // Training that could end well is not given up for want of a checkpoint.
+        // A checkpoint that cannot be written does not end the training.
         if let Err(e) = written {
             self.progress.note(format!("no checkpoint: {e}"));
         }

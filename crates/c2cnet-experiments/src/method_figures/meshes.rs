@@ -100,7 +100,7 @@ fn shared(points: Option<&Points>) -> Result<Points> {
     points.cloned().ok_or_else(missing)
 }
 
-/// The mesh of a finite-element basis with about so many functions.
+/// The mesh of a finite-element basis with about `functions` functions.
 fn mesh(domain: &Polygon, functions: usize) -> Result<TriangleMesh> {
     let spec = FiniteElementsSpec {
         functions: Some(functions),

@@ -1,6 +1,6 @@
 //! The flow of one sample: observations, coefficients, coefficients, field.
 //!
-//! Curves, bases and coefficients are those of a sample of 1D Darcy flow; only the network is a sign.
+//! Curves, bases and coefficients are those of a sample of 1D Darcy flow; only the network is symbolic.
 
 use super::{basis, picture};
 use crate::run_files::Picture;

@@ -3,7 +3,7 @@
 use crate::run_files::Kind;
 use serde_json::Value;
 
-/// What stands where there is no number.
+/// Shown where there is no number.
 pub const MISSING: &str = "–";
 
 /// Three digits and a power of ten.
@@ -28,7 +28,7 @@ pub fn number(v: f64) -> String {
     }
 }
 
-/// Thousands apart.
+/// With separated thousands.
 pub fn integer(v: f64) -> String {
     let digits = format!("{:.0}", v.abs());
     let mut text = String::new();

@@ -35,7 +35,7 @@ pub fn ratio(row: &Headline) -> Option<f64> {
 pub fn section(lines: &[Line<'_>]) -> Markup {
     html! {
         @if lines.is_empty() {
-            p.missing { "No experiment of this run has a line for this table." }
+            p.missing { "No experiment of this run has a row in this table." }
         } @else {
             (strips(lines))
             (table(lines))

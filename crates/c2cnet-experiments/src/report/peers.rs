@@ -21,7 +21,7 @@ pub fn groups(peers: &[Peer]) -> Groups<'_> {
     groups
 }
 
-/// How a peer was trained, but for the seed: parts that each end in a comma.
+/// How a peer was trained, except for the seed: parts that each end in a comma.
 fn how(p: &Peer) -> String {
     let mut parts = vec![p.schedule.clone(), p.label.clone()];
     if p.symmetry {
@@ -46,7 +46,7 @@ pub fn mean_and_spread(peers: &[&Peer], value: fn(&Peer) -> Option<f64>) -> Opti
 /// Test errors over seconds and over the number of training samples.
 pub fn curves(run: &Run, lines: &[Line<'_>]) -> Vec<Curve> {
     let mut all = over_time(&run.peers, lines);
-    // A small run has nothing to say beside fits to all samples.
+    // A small run cannot be compared with fits to all samples.
     let quick = run.info.as_ref().is_ok_and(|info| info.quick);
     let lines_of_all = if quick { &[] } else { lines };
     all.extend(over_samples(&run.peers, &run.sample_fits, lines_of_all));

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// The data of an experiment, and what of it was made or read.
 pub struct Store<'a> {
-    /// Where files of data are kept and looked for; none keeps nothing.
+    /// Where data files are kept and looked for; with none, nothing is kept.
     folder: Option<PathBuf>,
     specs: &'a BTreeMap<String, DataSpec>,
     loaded: HashMap<String, Arc<Dataset>>,
@@ -31,7 +31,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Of all that decides the data set called `name`: how it is derived, and from what.
+    /// The hash of everything that determines the data set `name`: how it is derived, and from what.
     pub fn fingerprint(&self, name: &str) -> Result<String> {
         let spec = self.spec(name)?;
         let mut hash = Hash::new().add(&serde_json::json!(spec).to_string());
@@ -112,7 +112,7 @@ fn settings(spec: &DataSpec) -> Result<Value> {
         .map_err(|e| Error::Config(format!("settings of the data: {e}")))
 }
 
-/// The name of the file: the problem and a hash of all that decides its samples.
+/// The name of the file: the problem and a hash of everything that determines its samples.
 pub fn key(problem: &str, spec: &DataSpec) -> Result<String> {
     let all = problems();
     let known = all.iter().find(|p| p.name == problem);

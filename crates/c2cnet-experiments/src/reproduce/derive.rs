@@ -13,15 +13,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reshape {
-    /// Keeps every so-manieth of the points that all samples share, and the last.
+    /// Keeps every n-th of the points that all samples share, and the last.
     pub every: Option<usize>,
-    /// Each sample keeps so many of them, drawn for itself.
+    /// Each sample keeps this many of them, drawn independently.
     pub scatter: Option<usize>,
-    /// Each sample keeps the first so many of its own points.
+    /// Each sample keeps this many of its own points, the first ones.
     pub first: Option<usize>,
     /// Adds normal noise of this size, relative to the root mean square of the sample.
     pub noise: Option<f64>,
-    /// Straight lines between a sample's own points on an interval, at so many equally spaced ones.
+    /// Straight lines between a sample's own points on an interval, at this many equally spaced points.
     pub grid: Option<usize>,
     /// Multiplies every value.
     pub scale: Option<f64>,
@@ -33,7 +33,7 @@ impl Reshape {
     /// The field, reshaped.
     ///
     /// # Errors
-    /// If the field has not the points that a step needs.
+    /// If the field does not have the points that a step needs.
     pub fn apply(&self, field: &Field) -> Result<Field> {
         let mut field = field.clone();
         if let Some(step) = self.every {
@@ -58,7 +58,7 @@ impl Reshape {
     }
 }
 
-/// `data` with all inputs and outputs reshaped and so many training samples.
+/// `data` with all inputs and outputs reshaped and the first `train` training samples.
 pub fn derive(
     data: &Dataset,
     train: Option<usize>,
@@ -79,7 +79,7 @@ pub fn derive(
     for (_, field) in derived.outputs.iter_mut() {
         *field = output.apply(field)?;
     }
-    // Triangles name the output's points as they were.
+    // Triangles refer to the output's original points.
     let now = derived.outputs.first().and_then(|(_, f)| f.shared_points());
     let same = now == nodes.as_ref();
     derived.triangles = derived.triangles.filter(|_| same);

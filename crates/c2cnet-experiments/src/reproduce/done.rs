@@ -30,10 +30,10 @@ impl std::fmt::Display for Hash {
     }
 }
 
-/// To be raised by hand when fits or evaluations with the same settings find something else.
+/// Increased by hand when fits or evaluations with the same settings give other results.
 const RUNNER: &str = "3";
 
-/// Of all that decides the result of an experiment: its resolved file, its data and the version of the program.
+/// The hash of everything that determines the result of an experiment: its resolved file, its data and the version of the program.
 pub fn fingerprint(experiment: &Experiment, config: &str) -> Result<String> {
     let hash = data::keys(experiment)?
         .iter()
@@ -41,7 +41,7 @@ pub fn fingerprint(experiment: &Experiment, config: &str) -> Result<String> {
     Ok(hash.to_string())
 }
 
-/// Of all that decides what a run finds with one seed; labels and notes are not part of it.
+/// The hash of everything that determines what a run finds with one seed; labels and notes are not part of it.
 pub fn run_fingerprint(spec: &RunSpec, seed: u64, store: &Store<'_>) -> Result<String> {
     let settings = serde_json::json!([seed, spec.fit, spec.set, spec.more_sets]);
     let mut hash = versioned(&settings.to_string());

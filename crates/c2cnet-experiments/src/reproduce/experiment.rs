@@ -53,7 +53,7 @@ pub struct DataSpec {
     pub settings: Table,
     /// The name of another data set.
     pub from: Option<String>,
-    /// Keeps so many training samples.
+    /// Keeps this many training samples.
     pub train: Option<usize>,
     /// Adds the mirror image of each training sample of a flow.
     #[serde(default)]
@@ -72,7 +72,7 @@ pub enum Column {
     Plain,
     /// The paper's recipe, inputs and outputs scaled.
     Scaled,
-    /// Networks that are trained well, to compare inputs by.
+    /// Well-trained networks, to compare inputs.
     Fast,
     /// The default settings.
     Auto,
@@ -98,7 +98,7 @@ pub struct RunSpec {
     /// Which samples test: a set of the data's split.
     #[serde(default = "test_set")]
     pub set: String,
-    /// Further sets, shown beside.
+    /// Further sets, shown in the same row.
     #[serde(default)]
     pub more_sets: Vec<String>,
     #[serde(default)]
@@ -231,9 +231,9 @@ pub struct TransferSpec {
     pub label: Option<String>,
     /// At the finest resolution.
     pub data: String,
-    /// Every so-manieth point trains.
+    /// Every n-th point is used for training.
     pub train_every: usize,
-    /// Every so-manieth point tests, one test for each.
+    /// Every n-th point is used for testing, one test per entry.
     pub test_every: Vec<usize>,
     pub sides: Vec<Side>,
     /// The largest relative change of the error of a variant that should be flat.
@@ -358,7 +358,7 @@ impl Column {
 }
 
 impl Experiment {
-    /// Checks that what is named is there.
+    /// Checks that everything named exists.
     ///
     /// # Errors
     /// Naming the file and what it lacks.

@@ -153,13 +153,13 @@ fn memory_gib() -> Option<f64> {
     Some((kib / 1024.0 / 1024.0 * 10.0).round() / 10.0)
 }
 
-/// The date in Greenwich as `2026-11-15`.
+/// The date (UTC) as `2026-11-15`.
 pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH);
     date(seconds.map_or(0, |s| s.as_secs() / 86_400))
 }
 
-/// The date so many days after the first of January 1970.
+/// The date this many days after the first of January 1970.
 fn date(days: u64) -> String {
     // Years that begin in March, in eras of 400 years: the leap day is then the last of its year.
     let z = days + 719_468;

@@ -1,14 +1,14 @@
 //! What a fit found. It is kept beside the model, so that an experiment that was interrupted, or whose file has
-//! changed, does only the fits that it has not done.
+//! changed, repeats only the fits that are missing.
 
 use c2cnet::FitReport;
 use c2cnet::operator::EvaluationReport;
 use serde::{Deserialize, Serialize};
 
-/// All that the fit of a run with one seed found, but for the model.
+/// Everything that the fit of a run with one seed found, except the model.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Found {
-    /// Of all that decides what is found.
+    /// The hash of everything that determines the result.
     pub fingerprint: String,
     /// When.
     pub date: String,

@@ -32,7 +32,7 @@ impl Grid {
         zero_contour(self.counts, self.x, self.y, &self.values)
     }
 
-    /// Connected sets of grid points with negative values, but for specks.
+    /// Connected sets of grid points with negative values, without specks.
     pub fn components(&self) -> usize {
         let [nx, ny] = self.counts;
         let mut seen = vec![false; nx * ny];

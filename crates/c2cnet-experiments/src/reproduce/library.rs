@@ -41,11 +41,11 @@ const EMBEDDED: [(&str, &[(&str, &str)]); 2] = embedded! {
 /// Where experiments come from.
 #[derive(Debug, Clone, Default)]
 pub struct Library {
-    /// A folder in place of what is built in.
+    /// A folder, used instead of the built-in ones.
     pub folder: Option<std::path::PathBuf>,
 }
 
-/// How an experiment is to be done.
+/// How an experiment is run.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice<'a> {
     pub quick: bool,

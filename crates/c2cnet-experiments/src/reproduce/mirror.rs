@@ -1,4 +1,4 @@
-//! Training samples upside down, for flows whose law knows no up and down.
+//! Training samples upside down, for flows whose law is symmetric in the vertical.
 
 use super::obstacles::side;
 use c2cnet::data::{Dataset, Field, Observations, Points, Scattered};

@@ -46,9 +46,9 @@ pub struct Order<'a> {
     pub choice: Choice<'a>,
     /// The run folder.
     pub run: &'a Path,
-    /// Also if it was done before.
+    /// Even if it was run before.
     pub force: bool,
-    /// How it was asked for, for the record.
+    /// The command line, for the record.
     pub command: &'a str,
     pub effort: Effort,
 }
@@ -58,14 +58,14 @@ pub struct Order<'a> {
 pub enum Outcome {
     /// It was done before with the same inputs.
     Known,
-    /// It was done; so many of its checks failed.
+    /// It was run; this many of its checks failed.
     Done { failed: usize },
 }
 
-/// Does the experiment `name`, unless it is done.
+/// Runs the experiment `name`, unless it was run before.
 ///
 /// # Errors
-/// If its file has a mistake, or a fit or a file fails. What other experiments left stays as it is.
+/// If its file has a mistake, or a fit or a file fails. Results of other experiments stay as they are.
 pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let (experiment, resolved) = order.library.load(name, &order.choice)?;
     let config = resolved.to_string();
@@ -95,7 +95,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         effort: order.effort,
     };
     let records = work(&mut bench, &experiment)?;
-    // Errors of small data and short trainings are no measure of anything but their floors.
+    // Errors of small data and short trainings can be compared with their floors only.
     if !order.choice.quick {
         let asked = experiment.checks.iter();
         let checks = asked.filter_map(|spec| checks::of_runs(spec, &records));

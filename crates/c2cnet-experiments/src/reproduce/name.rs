@@ -16,7 +16,7 @@ pub fn check(name: &str) -> Result<()> {
     match begins && name.len() <= MOST && name.chars().all(plain) {
         true => Ok(()),
         false => Err(Error::Config(format!(
-            "{name:?} is no name; a name begins with a letter or digit and has at most {MOST} letters, digits, -, _ and ."
+            "{name:?} is not a valid name; a name begins with a letter or digit and has at most {MOST} letters, digits, -, _ and ."
         ))),
     }
 }

@@ -166,12 +166,12 @@ pub fn grid(field: &Field, values: &[f64]) -> Result<Grid> {
         counts: [n, n],
         x: [bounds.lower(0), bounds.upper(0)],
         y: [bounds.lower(1), bounds.upper(1)],
-        // The data has a column of equal first coordinates after the other.
+        // The data lists one column of equal first coordinates after another.
         values: (0..n * n).map(|k| values[(k % n) * n + k / n]).collect(),
     })
 }
 
-/// Points along each side of a square grid of so many.
+/// Points along each side of a square grid of `points` points.
 pub fn side(field: &Field, points: usize) -> Result<usize> {
     let n = (points as f64).sqrt().round() as usize;
     if n * n != points || field.dim() != 2 {

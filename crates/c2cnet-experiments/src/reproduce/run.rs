@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Training samples on which the training error is measured, at most.
+/// The largest number of training samples on which the training error is measured.
 const JUDGED_TRAINING: usize = 500;
 
 /// What an experiment works with and what it has found so far.
@@ -28,7 +28,7 @@ pub struct Bench<'a> {
     pub findings: Findings,
     /// What was evaluated, its error and its floor.
     pub floors: Vec<(String, f64, f64)>,
-    /// What fits took that were done before.
+    /// Time that fits took that were done before.
     pub earlier_seconds: f64,
     pub effort: Effort,
 }
@@ -146,7 +146,7 @@ impl Bench<'_> {
         late
     }
 
-    /// Does the runs, but for fits that are kept, and for runs of which there was no time for a single fit.
+    /// Does the runs, except for fits that are kept and runs of which there was no time for a single fit.
     pub fn records(&mut self, specs: &[RunSpec]) -> Result<Vec<Record>> {
         // One run after the other, unless several fits are wanted at a time: then not all data are held at once.
         let together = match self.effort.jobs {

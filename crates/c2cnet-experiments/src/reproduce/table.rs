@@ -48,7 +48,7 @@ pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
         column("note", "Note", Kind::Text),
     ]);
     let rows: Vec<_> = records.iter().map(|r| row(r)).collect();
-    // A column that nothing stands in says nothing.
+    // An empty column says nothing.
     let filled = |c: &TableColumn| {
         let empty = |v: Option<&Value>| v.is_none_or(|v| v.is_null() || v == "");
         rows.iter().any(|row: &Map<_, _>| !empty(row.get(&c.key)))

@@ -96,7 +96,7 @@ fn one_side(
             let report = bench.evaluate(&what, model, data)?;
             x.push(*points as f64);
             y.push(report.rl2e);
-            // Less error than at home is no fault.
+            // A smaller error than at the training resolution is not a failure.
             largest = largest.max(report.rl2e / at_home - 1.0);
             let row = json!({
                 "variant": variant.name, "side": name, "points": points,

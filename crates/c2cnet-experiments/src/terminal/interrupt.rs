@@ -28,8 +28,8 @@ pub fn requested() -> bool {
     REQUESTED.load(SeqCst)
 }
 
-/// Does `work` that watches [`requested`] by itself, or that must not stop halfway (a file being
-/// written): the first Ctrl-C meanwhile only takes note.
+/// Runs `work` that checks [`requested`] itself, or that must not stop halfway (a file being
+/// written): the first Ctrl-C during it only sets a flag.
 pub fn patiently<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     PATIENT.fetch_add(1, SeqCst);
     let result = work();

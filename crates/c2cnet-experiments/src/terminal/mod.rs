@@ -1,4 +1,4 @@
-//! Whoever waits at a terminal: what is printed, what moves meanwhile, and Ctrl-C.
+//! The terminal: output, progress, and Ctrl-C.
 
 pub mod interrupt;
 mod output;

@@ -4,8 +4,8 @@ use c2cnet::data::Bounds;
 use c2cnet::{Error, Result};
 use std::io::{self, ErrorKind, Write};
 
-/// A text without what a terminal would obey: names, keys and notes come from files of strangers. Control characters
-/// and those that turn the direction of writing are shown as in JSON; line ends and tabs stay.
+/// A text without control sequences, which a terminal would obey: names, keys and notes come from untrusted files. Control
+/// characters and those that change the writing direction are shown as in JSON; line ends and tabs stay.
 pub fn shown(text: impl std::fmt::Display) -> String {
     let mut shown = String::new();
     for c in text.to_string().chars() {
@@ -18,7 +18,7 @@ pub fn shown(text: impl std::fmt::Display) -> String {
     shown
 }
 
-/// Prints one line or several. A reader that went away (`| head`) is no failure.
+/// Prints one line or several. A closed pipe (`| head`) is not a failure.
 pub fn say(text: impl std::fmt::Display) -> Result<()> {
     match writeln!(io::stdout().lock(), "{}", shown(text)) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
@@ -111,7 +111,7 @@ pub fn error(v: f64) -> String {
 /// A box, with four figures.
 pub fn bounds(bounds: &Bounds) -> String {
     let side = |[lower, upper]: &[f64; 2]| {
-        // Ends as they are, where that is short.
+        // Ends unrounded, where that is short.
         let end = |v: f64| {
             Some(v.to_string())
                 .filter(|t| t.len() < 7)

@@ -1,4 +1,4 @@
-//! What is going on, for someone who waits at a terminal.
+//! Progress of long work, for someone waiting at a terminal.
 
 use super::{interrupt, shown};
 use c2cnet::observe::{self, Event};
@@ -50,7 +50,7 @@ impl Progress {
             .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     }
 
-    /// A bar of so many steps, of which some may have been made earlier.
+    /// A bar of `total` steps, `done` of which may have been done earlier.
     fn count(&self, template: &str, done: usize, total: usize) {
         if self.0.length() != Some(total as u64) {
             self.look(template);

@@ -128,7 +128,7 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
         (false, true) => format!("{most} per sample"),
         (false, false) => format!("{least} to {most} per sample"),
     };
-    // The point where a vector is kept is nobody's business.
+    // The point at which a vector is stored is an internal detail.
     let domain = (!field.is_vector()).then(|| field.bounding_box());
     let dim = domain.as_ref().map(Bounds::dim);
     let ranges: Vec<Range> = (0..field.components())

@@ -113,7 +113,7 @@ pub fn traces(title: &str, records: &[&Record]) -> Result<Figure> {
 const SLICE: usize = 61;
 
 /// The worst sample of the Poisson equation in many dimensions over its third and fourth coordinates, the
-/// others zero. Its output is a multiple of the sum of sines, which the data's own points tell.
+/// others zero. Its output is a multiple of the sum of sines, which the data's own points determine.
 pub fn slice(title: &str, records: &[&Record]) -> Result<Figure> {
     let mut figure = Figure::new(title);
     for record in records {

@@ -170,7 +170,7 @@ fn stripes(grid: &Grid, band: f64) -> (Vec<f64>, Vec<f64>) {
     (x, y)
 }
 
-/// Pieces of a contour as as few lines as their ends allow, with interruptions between.
+/// Pieces of a contour joined into as few lines as their ends allow, with gaps between.
 fn pieces(segments: &[Segment]) -> (Vec<f64>, Vec<f64>) {
     let close = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]) < 1e-9;
     let mut left = segments.to_vec();
