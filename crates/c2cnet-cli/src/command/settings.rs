@@ -76,7 +76,10 @@ fn text(groups: &[SettingGroup]) -> String {
     for group in groups {
         text += &format!("{}\n", plain(&group.about));
         if let Some(family) = group.family {
-            text += &format!("  {}.family = \"{family}\"\n", group.path);
+            text += &format!(
+                "  {}.family = \"{family}\", and likewise output.basis\n",
+                group.path
+            );
         }
         let width = group.settings.iter().map(|s| s.name.len()).max();
         for setting in &group.settings {
@@ -113,7 +116,8 @@ fn markdown(groups: &[SettingGroup]) -> String {
          Settings go into a TOML file (`c2cnet fit --config fit.toml`), behind `--set NAME=VALUE`, into the fields of\n\
          `c2cnet::FitConfig` in Rust, and in Python into `C2CNet(settings={\"search\": {\"max_functions\": 256}})`; the\n\
          common ones are arguments of their own there (`seed`, `input`, `output`, `encoder`, `map`, ...).\n\
-         What is not given is chosen from the training data.\n",
+         What is not given is chosen from the training data. The settings of `input.basis` are also those of\n\
+         `output.basis` and of the bases of named fields.\n",
     );
     for group in groups {
         let heading = match (group.family, group.path) {
