@@ -189,6 +189,7 @@ fn write_input(path: &Path, field: Field) -> Result<()> {
         n_train: None,
         split: None,
         triangles: None,
+        tetrahedra: None,
         meta: serde_json::json!({ "seed": SEED }),
     }
     .write_npz(path)

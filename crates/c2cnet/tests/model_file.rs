@@ -195,6 +195,7 @@ fn many_fields() -> Dataset {
         n_train: Some(25),
         split: None,
         triangles: None,
+        tetrahedra: None,
         meta: json!({"made": "by hand"}),
     }
 }

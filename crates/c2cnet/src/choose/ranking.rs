@@ -485,6 +485,7 @@ pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
         n_train: None,
         split: None,
         triangles: data.triangles.clone(),
+        tetrahedra: None,
         meta: data.meta.clone(),
     };
     let same_points = thinned.mesh_points() == data.mesh_points();

@@ -19,6 +19,8 @@ pub struct Dataset {
     pub split: Option<Vec<String>>,
     /// Triangles on the shared points of the first output that is a function, for plots and finite elements.
     pub triangles: Option<Vec<[usize; 3]>>,
+    /// Tetrahedra on the same points, for slices and files of meshes.
+    pub tetrahedra: Option<Vec<[usize; 4]>>,
     /// How the data was made.
     pub meta: serde_json::Value,
 }
@@ -35,6 +37,7 @@ impl Dataset {
             n_train: None,
             split: None,
             triangles: None,
+            tetrahedra: None,
             meta: serde_json::Value::Null,
         };
         dataset.check()?;
@@ -52,13 +55,18 @@ impl Dataset {
     /// # Errors
     /// Names the field and both counts.
     pub fn check(&self) -> Result<()> {
-        let Some((_, first)) = self.inputs.first() else {
+        if self.inputs.is_empty() {
             return Err(Error::Data(
                 "the data has no input: it needs functions `f` at points `x`, or parameters `p`"
                     .into(),
             ));
-        };
-        let samples = first.samples();
+        }
+        self.check_agreement()
+    }
+
+    /// [`Dataset::check`] for predictions too, which have outputs alone.
+    pub(super) fn check_agreement(&self) -> Result<()> {
+        let samples = self.samples();
         for (kind, fields) in [("input", &self.inputs), ("output", &self.outputs)] {
             for (i, (name, field)) in fields.iter().enumerate() {
                 if fields[..i].iter().any(|(other, _)| other == name) {
@@ -69,7 +77,7 @@ impl Dataset {
                 if field.samples() != samples {
                     return Err(Error::shape(
                         format!("{kind} field {name:?}"),
-                        format!("{samples} samples, like the first input"),
+                        format!("{samples} samples, like the first"),
                         format!("{} samples", field.samples()),
                     ));
                 }
@@ -215,6 +223,7 @@ impl Dataset {
             n_train: None,
             split: None,
             triangles: self.triangles.clone(),
+            tetrahedra: self.tetrahedra.clone(),
             meta: self.meta.clone(),
         }
     }

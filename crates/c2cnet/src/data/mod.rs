@@ -1,5 +1,6 @@
 //! Samples of functions: where they were observed and what was seen there.
 
+mod cells;
 mod dataset;
 mod field;
 mod fields;
@@ -13,6 +14,7 @@ mod suspicions;
 mod symmetry;
 mod tensor_grid;
 
+pub use cells::split_quads;
 pub use dataset::Dataset;
 pub use field::{Field, Observations, Scattered};
 pub use fields::Fields;

@@ -71,6 +71,7 @@ impl Symmetries {
             n_train: None,
             split: None,
             triangles: data.triangles.clone(),
+            tetrahedra: data.tetrahedra.clone(),
             meta: data.meta.clone(),
         })
     }

@@ -31,7 +31,7 @@ pub fn open_plain(path: &Path) -> Result<(File, u64)> {
 ///
 /// # Errors
 /// As [`open_plain`], or if memory does not hold them.
-pub(crate) fn read_plain(path: &Path) -> Result<Vec<u8>> {
+pub fn read_plain(path: &Path) -> Result<Vec<u8>> {
     let io = |e| Error::io(path, e);
     let (file, size) = open_plain(path)?;
     let mut bytes = Vec::new();

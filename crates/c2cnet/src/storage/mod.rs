@@ -19,11 +19,10 @@ pub mod tensor;
 
 pub use archive::Archive;
 pub use file::FORMAT_VERSION;
-pub use input::{open_plain, read_text};
+pub use input::{open_plain, read_plain, read_text};
 pub use output::{Claim, remove_leftovers, write_atomically};
 pub use record::Storable;
 
 pub(crate) use fingerprint::Fingerprint;
-pub(crate) use input::read_plain;
 pub(crate) use record::{Record, restore_settled, serialize_tagged, split_tag};
 pub(crate) use registry::Registry;

@@ -12,6 +12,8 @@
 //! | `n_train` | one integer | this many leading samples are for training, the rest for testing |
 //! | `split` | $(N,)$ integers or strings | the set of each sample; integers index `split_names` of `meta` |
 //! | `triangles` | $(T, 3)$ integers | triangles on the shared output points |
+//! | `quads` | $(T, 4)$ integers | quadrilaterals on them, corners in order around; each becomes two triangles |
+//! | `tetrahedra` | $(T, 4)$ integers | tetrahedra on them |
 //! | `meta` | one string | JSON: how the data was made |
 //!
 //! Several inputs or outputs are named: `x.NAME`, `f.NAME`, `x_count.NAME`, and so on; a named field

@@ -3,7 +3,7 @@
 use super::array::{Values, shown};
 use super::layout::{Layout, Place, crossings, one_set, split_axis};
 use super::{INPUTS, NpzFile, OUTPUTS, Side, join_key, split_key};
-use crate::data::{Dataset, Field, Fields, Missing, Points, Scattered};
+use crate::data::{Dataset, Field, Fields, Missing, Points, Scattered, split_quads};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde_json::Value;
@@ -13,7 +13,14 @@ use std::path::Path;
 /// Keys that may be followed by a field's name.
 const FIELD_KEYS: [&str; 8] = ["x", "f", "y", "u", "x_count", "y_count", "p", "q"];
 /// Keys that belong to the whole file.
-const FILE_KEYS: [&str; 4] = ["n_train", "split", "triangles", "meta"];
+const FILE_KEYS: [&str; 6] = [
+    "n_train",
+    "split",
+    "triangles",
+    "quads",
+    "tetrahedra",
+    "meta",
+];
 
 impl Dataset {
     /// Reads a data file; [`npz`](crate::data::npz) lists its keys.
@@ -43,21 +50,51 @@ impl Dataset {
                 ),
             ));
         }
-        let outputs = read_fields(&mut npz, OUTPUTS, missing)?;
-        check_samples(&npz, &inputs, &outputs)?;
-        let samples = inputs[0].1.samples();
-        let mut meta = read_meta(&mut npz)?;
-        let dataset = Dataset {
-            n_train: read_n_train(&mut npz, samples)?,
-            split: read_split(&mut npz, samples, &mut meta)?,
-            triangles: read_triangles(&mut npz, &outputs)?,
-            inputs,
-            outputs,
-            meta,
-        };
-        dataset.check()?;
-        Ok(dataset)
+        read_rest(npz, inputs, missing)
     }
+
+    /// Reads a file of outputs alone, such as a prediction: a data set without inputs.
+    ///
+    /// # Errors
+    /// As [`Dataset::read_npz`], and if the file holds no outputs.
+    pub fn read_prediction(path: &Path) -> Result<Dataset> {
+        let npz = NpzFile::open(path)?;
+        check_keys(&npz)?;
+        let data = read_rest(npz, Fields::default(), Missing::Refuse)?;
+        if data.outputs.is_empty() {
+            return Err(Error::format(
+                path,
+                "has no outputs `u` and no quantities `q`",
+            ));
+        }
+        Ok(data)
+    }
+}
+
+/// Everything but the inputs.
+fn read_rest(mut npz: NpzFile, inputs: Fields, missing: Missing) -> Result<Dataset> {
+    let outputs = read_fields(&mut npz, OUTPUTS, missing)?;
+    check_samples(&npz, &inputs, &outputs)?;
+    let mut dataset = Dataset {
+        inputs,
+        outputs,
+        n_train: None,
+        split: None,
+        triangles: None,
+        tetrahedra: None,
+        meta: read_meta(&mut npz)?,
+    };
+    let samples = dataset.samples();
+    dataset.n_train = read_n_train(&mut npz, samples)?;
+    dataset.split = read_split(&mut npz, samples, &mut dataset.meta)?;
+    dataset.triangles = read_cells(&mut npz, &dataset.outputs, "triangles")?;
+    if let Some(quads) = read_cells(&mut npz, &dataset.outputs, "quads")? {
+        let halves = split_quads(&quads);
+        dataset.triangles.get_or_insert_default().extend(halves);
+    }
+    dataset.tetrahedra = read_cells(&mut npz, &dataset.outputs, "tetrahedra")?;
+    dataset.check_agreement()?;
+    Ok(dataset)
 }
 
 /// Refuses keys that would be ignored: unknown ones, and points that no values use.
@@ -299,7 +336,9 @@ fn checked_counts(
 }
 
 fn check_samples(npz: &NpzFile, inputs: &Fields, outputs: &Fields) -> Result<()> {
-    let (name, field) = &inputs[0];
+    let Some((name, field)) = inputs.first() else {
+        return Ok(());
+    };
     let first = INPUTS.key_of(inputs, name, field);
     let samples = field.samples();
     for (side, fields) in [(INPUTS, inputs), (OUTPUTS, outputs)] {
@@ -397,24 +436,53 @@ fn read_split(npz: &mut NpzFile, samples: usize, meta: &mut Value) -> Result<Opt
     Ok(Some(split))
 }
 
-fn read_triangles(npz: &mut NpzFile, outputs: &Fields) -> Result<Option<Vec<[usize; 3]>>> {
-    let Some((shape, corners)) = npz.integers("triangles")? else {
+/// Cells with `C` corners on the output points, such as triangles.
+fn read_cells<const C: usize>(
+    npz: &mut NpzFile,
+    outputs: &Fields,
+    key: &str,
+) -> Result<Option<Vec<[usize; C]>>> {
+    let Some((shape, corners)) = npz.integers(key)? else {
         return Ok(None);
     };
-    if shape.len() != 2 || shape[1] != 3 {
-        return Err(npz.bad_shape("triangles", "(triangles, 3)", &shape));
+    if shape.len() != 2 || shape[1] != C {
+        return Err(npz.bad_shape(key, format!("({key}, {C})"), &shape));
     }
-    let points = match outputs.iter().find(|(_, field)| !field.is_vector()) {
+    let points = mesh_points(npz, outputs, key)?;
+    let corner = |t: usize, i: i64| match usize::try_from(i) {
+        Ok(i) if i < points => Ok(i),
+        _ => Err(npz.bad(
+            key,
+            format!(
+                "names point {i} in row {t}; it must lie between 0 and {}",
+                points - 1
+            ),
+        )),
+    };
+    let (rows, _) = corners.as_chunks::<C>();
+    let cells = rows.iter().enumerate().map(|(t, row)| {
+        let mut cell = [0; C];
+        for (to, &i) in cell.iter_mut().zip(row) {
+            *to = corner(t, i)?;
+        }
+        Ok(cell)
+    });
+    Ok(Some(cells.collect::<Result<_>>()?))
+}
+
+/// How many points the cells `key` may name.
+fn mesh_points(npz: &mut NpzFile, outputs: &Fields, key: &str) -> Result<usize> {
+    match outputs.iter().find(|(_, field)| !field.is_vector()) {
         Some((name, field)) => match field.shared_points() {
-            Some(points) => points.len(),
+            Some(points) => Ok(points.len()),
             None => {
-                let key = join_key("y", name);
-                return Err(npz.bad(
-                    "triangles",
+                let points_key = join_key("y", name);
+                Err(npz.bad(
+                    key,
                     format!(
-                        "needs output points that all samples share, and `{key}` has points of each sample"
+                        "needs output points that all samples share, and `{points_key}` has points of each sample"
                     ),
-                ));
+                ))
             }
         },
         None if npz.has("y") => {
@@ -422,26 +490,9 @@ fn read_triangles(npz: &mut NpzFile, outputs: &Fields) -> Result<Option<Vec<[usi
             let (&[points] | &[points, _]) = &shape[..] else {
                 return Err(npz.bad_shape("y", "(n, d) or (n,), one set of points", &shape));
             };
-            points
+            Ok(points)
         }
         // Without output points, all that can be checked is that no index is negative.
-        None => i64::MAX as usize,
-    };
-    let corner = |t: usize, i: i64| match usize::try_from(i) {
-        Ok(i) if i < points => Ok(i),
-        _ => Err(npz.bad(
-            "triangles",
-            format!(
-                "names point {i} in triangle {t}; it must lie between 0 and {}",
-                points - 1
-            ),
-        )),
-    };
-    let (rows, _) = corners.as_chunks::<3>();
-    let triangles = rows
-        .iter()
-        .enumerate()
-        .map(|(t, &[a, b, c])| Ok([corner(t, a)?, corner(t, b)?, corner(t, c)?]))
-        .collect::<Result<_>>()?;
-    Ok(Some(triangles))
+        None => Ok(i64::MAX as usize),
+    }
 }

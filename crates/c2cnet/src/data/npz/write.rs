@@ -16,10 +16,11 @@ impl Dataset {
     /// will notice. The names of a split go into `split_names` of `meta`.
     ///
     /// # Errors
-    /// If the data set does not pass [`Dataset::check`], has a split and a `meta` that is neither
+    /// If fields differ in the number of samples, or the data set has a split and a `meta` that is neither
     /// an object nor null, or the file cannot be written.
     pub fn write_npz(&self, path: &Path) -> Result<()> {
-        self.check()?;
+        // Outputs alone are a prediction.
+        self.check_agreement()?;
         let (split, meta) = self.coded_split()?;
         write_npz(path, |npz| {
             for (side, fields) in [(INPUTS, &self.inputs), (OUTPUTS, &self.outputs)] {
@@ -38,8 +39,10 @@ impl Dataset {
                 npz.put_i64("split", &[split.len()], split)?;
             }
             if let Some(triangles) = &self.triangles {
-                let corners = triangles.iter().flatten().map(|&i| i as i64);
-                npz.put_i64("triangles", &[triangles.len(), 3], corners)?;
+                put_cells(npz, "triangles", triangles)?;
+            }
+            if let Some(tetrahedra) = &self.tetrahedra {
+                put_cells(npz, "tetrahedra", tetrahedra)?;
             }
             if !meta.is_null() {
                 npz.put_str("meta", &meta.to_string())?;
@@ -71,6 +74,15 @@ impl Dataset {
         meta["split_names"] = json!(names);
         Ok((Some(codes), meta))
     }
+}
+
+fn put_cells<W: Write + Seek, const C: usize>(
+    npz: &mut NpzWriter<W>,
+    key: &str,
+    cells: &[[usize; C]],
+) -> io::Result<()> {
+    let corners = cells.iter().flatten().map(|&i| i as i64);
+    npz.put_i64(key, &[cells.len(), C], corners)
 }
 
 fn put_vectors<W: Write + Seek>(

@@ -131,6 +131,7 @@ fn assert_round_trip(data: &Dataset) {
     assert_eq!(data.n_train, back.n_train);
     assert_eq!(data.split, back.split);
     assert_eq!(data.triangles, back.triangles);
+    assert_eq!(data.tetrahedra, back.tetrahedra);
     assert_eq!(data.meta, back.meta);
     back.write_npz(&path).unwrap();
     assert!(bytes == std::fs::read(&path).unwrap(), "other bytes");
@@ -165,6 +166,7 @@ fn round_trip_of_ragged_and_named_fields_and_a_split() {
         n_train: None,
         split: Some(vec!["train".into(), "far".into(), "train".into()]),
         triangles: None,
+        tetrahedra: None,
         meta: Value::Null,
     };
     assert_round_trip(&data);

@@ -76,6 +76,7 @@ fn dataset() -> impl Strategy<Value = Dataset> {
                 n_train,
                 split,
                 triangles: None,
+                tetrahedra: None,
                 meta,
             },
         )
