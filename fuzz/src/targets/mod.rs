@@ -2,6 +2,7 @@
 
 mod experiments;
 mod fits;
+mod formats;
 mod models;
 mod npz;
 mod points;
@@ -22,6 +23,7 @@ pub fn all() -> Vec<Target> {
     [
         npz::targets(),
         points::targets(),
+        formats::targets(),
         models::targets(),
         settings::targets(),
         experiments::targets(),

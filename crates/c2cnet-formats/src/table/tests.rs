@@ -1,0 +1,93 @@
+use super::read::parse;
+use super::write;
+use crate::Names;
+use c2cnet::data::Dataset;
+
+fn parsed(text: &str) -> Result<Dataset, String> {
+    parse(text.as_bytes(), &Names::default())
+}
+
+fn back(data: &Dataset) -> Dataset {
+    parse(&write(data).unwrap(), &Names::default()).unwrap()
+}
+
+#[test]
+fn sensors_of_each_sample_with_gaps_and_sets() {
+    let text =
+        "sample,split,x,y,f,u[0],u[1]\nb,train,0,1,5,1,2\nb,train,1,1,6,,\na,test,0,1,7,3,4\n";
+    let data = parsed(text).unwrap();
+    let f = data.inputs.get("").unwrap();
+    assert_eq!((f.samples(), f.dim(), f.shared_points()), (2, 2, None));
+    assert_eq!(
+        (f.values_of(0), f.values_of(1)),
+        (vec![5.0, 6.0], vec![7.0])
+    );
+    let u = data.outputs.get("").unwrap();
+    assert_eq!(u.shared_points().unwrap().coords(), [0.0, 1.0]);
+    assert_eq!(u.values_of(1), [3.0, 4.0]);
+    assert_eq!(data.split.as_ref().unwrap(), &["train", "test"]);
+    assert_eq!(back(&data).fingerprint(), data.fingerprint());
+}
+
+#[test]
+fn output_points_of_their_own_names_and_vectors() {
+    let text = "sample;x0;y0;f.a;f.b;u;p[0];p[1]\n0;0;0.5;1;2;3;7;8\n0;1;;1.5;2.5;;;\n";
+    let data = parsed(text).unwrap();
+    let named = |name: &str| data.inputs.get(name).unwrap().values_of(0);
+    assert_eq!((named("a"), named("b")), (vec![1.0, 1.5], vec![2.0, 2.5]));
+    assert_eq!(named(""), [7.0, 8.0]);
+    assert_eq!(data.outputs.get("").unwrap().points_of(0).coords(), [0.5]);
+}
+
+#[test]
+fn a_table_of_parameters_has_a_row_per_sample() {
+    let data = parsed("# made by hand\np[0],p[1],q\n1,2,3\n4,5,6\n").unwrap();
+    assert_eq!(data.samples(), 2);
+    assert_eq!(data.outputs.get("").unwrap().values_of(1), [6.0]);
+    assert_eq!(back(&data).fingerprint(), data.fingerprint());
+}
+
+#[test]
+fn own_names_of_columns() {
+    let names = Names {
+        inputs: vec!["wind".into()],
+        outputs: vec!["wave".into()],
+        points: vec!["lon".into(), "lat".into()],
+    };
+    let text = b"lat,lon,wind,wave,note\n1,2,3,4,hello\n";
+    let data = parse(text, &names).unwrap();
+    let (f, u) = (data.inputs.get("").unwrap(), data.outputs.get("").unwrap());
+    assert_eq!(
+        (f.points_of(0).coords(), f.values_of(0)),
+        (&[2.0, 1.0][..], vec![3.0])
+    );
+    assert_eq!(u.values_of(0), [4.0]);
+    let error = parse(b"a,b\n1,2\n", &names).unwrap_err();
+    assert!(
+        error.contains("\"lon\"") && error.contains("a, b"),
+        "{error}"
+    );
+}
+
+#[test]
+fn mistakes_are_named_by_line_and_column() {
+    for (text, part) in [
+        (
+            "x,f,u\n0,1,oops\n",
+            "line 2 holds \"oops\" in the column \"u\"",
+        ),
+        ("x,f,u\n0,1,nan\n", "leave a cell empty"),
+        ("x,f,speed\n0,1,2\n", "\"speed\""),
+        ("f,u\n1,2\n", "without coordinates"),
+        ("x,y\n1,2\n", "neither functions"),
+        ("x,f[1]\n1,2\n", "component 0 of f"),
+        ("x,f,u\n0,1\n", "line: 2"),
+        ("x,y,f\n0,,1\n", "line 2 has some of its coordinates"),
+        ("sample,x,f,p\n0,0,1,2\n0,1,1,3\n", "line 3 has 3 in p"),
+        ("x,f\n", "no rows"),
+        ("", "neither functions"),
+    ] {
+        let error = parsed(text).expect_err(text);
+        assert!(error.contains(part), "{text:?}: {error}");
+    }
+}
