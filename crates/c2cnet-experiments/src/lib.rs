@@ -8,9 +8,11 @@
 //!
 //! [`reproduce`] does experiments, [`report`] shows what came out of them, and the two know of each
 //! other only through the files in a run folder, [`run_files`]. [`printed`] holds the table of the
-//! paper whose cells runs name. [`picture`] and [`method_figures`] draw, with [`c2cnet_figure`].
+//! paper whose cells runs name. [`picture`] and [`method_figures`] draw, with [`c2cnet_figure`]; [`labels`] are
+//! the names in pictures, [`view`] is what they show of points in many dimensions.
 //! [`terminal`], [`output_path`] and [`merge()`] are shared with the command.
 
+pub mod labels;
 mod merge;
 pub mod method_figures;
 pub mod output_path;
@@ -20,5 +22,6 @@ pub mod report;
 pub mod reproduce;
 pub mod run_files;
 pub mod terminal;
+pub mod view;
 
 pub use merge::merge;

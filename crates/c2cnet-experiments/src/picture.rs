@@ -1,136 +1,244 @@
-//! Pictures of samples: truth, prediction and error beside each other.
+//! Pictures of samples: inputs, truth, prediction and error beside each other.
 
+use crate::labels::Labels;
 use crate::terminal::error as number;
+use crate::view::{Cells, View, views};
 use c2cnet::C2CNet;
-use c2cnet::data::{Dataset, Field, Points};
+use c2cnet::data::{Dataset, Field, Fields, Points};
 use c2cnet::{Error, Result};
 use c2cnet_figure::{ColourScale, Figure, Panel, Plane, Series};
 
-/// One sample of one component of the first output that is a function.
+/// One component of a function in one sample.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// What its axes are called.
+    pub axes: Vec<String>,
+    /// What its values are called.
+    pub symbol: String,
+    pub points: Points,
+    pub values: Vec<f64>,
+}
+
+/// A row of a picture: a component of an input, and a component of an output with its prediction.
 #[derive(Debug)]
 pub struct Shown {
     /// Which sample this is.
     pub what: String,
     /// Its error, over all components.
     pub rl2e: f64,
-    /// What the output is called on axes.
-    pub symbol: String,
-    pub points: Points,
-    pub truth: Vec<f64>,
-    pub predicted: Vec<f64>,
-    /// Points and values of the input, if it is a function on an interval.
-    pub input: Option<(Vec<f64>, Vec<f64>)>,
+    pub input: Option<Function>,
+    /// The truth, and what was predicted there.
+    pub output: Option<(Function, Vec<f64>)>,
+}
+
+/// Which sample is shown, and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Which {
+    /// Its number in the data.
+    pub sample: usize,
+    /// What it is called.
+    pub what: String,
+    pub rl2e: f64,
 }
 
 impl Shown {
-    /// The first component of sample `k` of `data` at its own points.
-    pub fn of(model: &C2CNet, data: &Dataset, k: usize, what: String, rl2e: f64) -> Result<Shown> {
-        Self::component(model, data, k, 0, what, rl2e)
-    }
-
-    /// Component `c`, counted from 0.
-    pub fn component(
+    /// All components of all functions of a sample of `data`, at its own points: as many rows as the inputs or the outputs
+    /// have components.
+    ///
+    /// # Errors
+    /// If the model predicts no function, or the data lacks what it predicts.
+    pub fn rows(
         model: &C2CNet,
         data: &Dataset,
-        k: usize,
-        c: usize,
-        what: String,
-        rl2e: f64,
-    ) -> Result<Shown> {
-        let mut outputs = model.outputs().iter();
-        let function = outputs.find(|(_, decoder)| decoder.vector().is_none());
-        let Some((name, _)) = function else {
+        labels: &Labels,
+        which: &Which,
+    ) -> Result<Vec<Shown>> {
+        let k = which.sample;
+        let one = data.select(&[k]);
+        let mut outputs = Vec::new();
+        for (name, decoder) in model.outputs() {
+            if decoder.vector().is_some() {
+                continue;
+            }
+            let field = data.outputs.get(name);
+            let field =
+                field.ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?;
+            let predicted = model.predict_output(name, &one.inputs, field.points_of(k))?;
+            let truth = components(field, k, labels.axes("y", name, field.dim()), |n| {
+                labels.components("u", name, n)
+            });
+            let predicted = predicted.iter().map(|p| p.col(0).iter().copied().collect());
+            outputs.extend(truth.into_iter().zip(predicted));
+        }
+        if outputs.is_empty() {
             return Err(Error::Config(
                 "quantities `q` have no points to be drawn at; leave the figure out".into(),
             ));
-        };
-        let field = data.outputs.get(name);
-        let field = field.ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?;
-        let points = field.points_of(k).clone();
-        let one = data.select(&[k]);
-        let predicted = model.predict_output(name, &one.inputs, &points)?;
-        let n = points.len();
-        let truth = field.values_of(k)[c * n..(c + 1) * n].to_vec();
-        Ok(Shown {
-            what,
-            rl2e,
-            symbol: match field.components() {
-                1 => "u".into(),
-                _ => format!("u_{{{}}}", c + 1),
-            },
-            predicted: predicted[c].col(0).iter().copied().collect(),
-            points,
-            truth,
-            input: input_of(data, k),
+        }
+        let mut inputs = inputs(&data.inputs, k, labels).into_iter();
+        let mut outputs = outputs.into_iter();
+        let mut rows = Vec::new();
+        loop {
+            let (input, output) = (inputs.next(), outputs.next());
+            if input.is_none() && output.is_none() {
+                return Ok(rows);
+            }
+            rows.push(Shown {
+                what: which.what.clone(),
+                rl2e: which.rl2e,
+                input,
+                output,
+            });
+        }
+    }
+}
+
+/// All components of the input functions of sample `k`.
+pub fn inputs(fields: &Fields, k: usize, labels: &Labels) -> Vec<Function> {
+    let functions = fields.iter().filter(|(_, field)| !field.is_vector());
+    functions
+        .flat_map(|(name, field)| {
+            components(field, k, labels.axes("x", name, field.dim()), |n| {
+                labels.components("f", name, n)
+            })
         })
-    }
-
-    fn error(&self) -> Vec<f64> {
-        let pairs = self.predicted.iter().zip(&self.truth);
-        pairs.map(|(p, t)| p - t).collect()
-    }
+        .collect()
 }
 
-/// The first input of sample `k`, if it can be drawn as a curve.
-pub fn input_of(data: &Dataset, k: usize) -> Option<(Vec<f64>, Vec<f64>)> {
-    let field: &Field = &data.inputs.first()?.1;
+fn components(
+    field: &Field,
+    k: usize,
+    axes: Vec<String>,
+    symbols: impl Fn(usize) -> Vec<String>,
+) -> Vec<Function> {
     let points = field.points_of(k);
-    (field.dim() == 1 && !field.is_vector()).then(|| {
-        let values = field.values_of(k);
-        (points.coords().to_vec(), values[..points.len()].to_vec())
-    })
+    let values = field.values_of(k);
+    let parts = values
+        .chunks_exact(points.len())
+        .zip(symbols(field.components()));
+    parts
+        .map(|(values, symbol)| Function {
+            axes: axes.clone(),
+            symbol,
+            points: points.clone(),
+            values: values.to_vec(),
+        })
+        .collect()
 }
 
-/// A row of panels for each sample: curves on an interval, maps in the plane.
-///
-/// # Errors
-/// If the points have more than two dimensions.
-pub fn draw(title: &str, rows: &[Shown], triangles: Option<&[[usize; 3]]>) -> Result<Figure> {
+/// A line of panels for each component, and for each slice of it: the input, truth, prediction and error. Where some lines
+/// have no input, inputs come last, so that panels of a kind stand below each other.
+pub fn draw(title: &str, rows: &[Shown], data: &Dataset) -> Figure {
+    let cells = |points: &Points| match data.mesh_points() {
+        Some(nodes) if nodes == points => cells_of(data),
+        _ => Cells::default(),
+    };
+    let count = |function: &Function| {
+        views(&function.points, cells(&function.points), &function.axes).len()
+    };
+    let lines = |function: Option<&Function>| function.map_or(0, |f| count(f).max(1));
+    let lacks_input =
+        |row: &Shown| lines(row.input.as_ref()) < lines(row.output.as_ref().map(|o| &o.0));
+    let inputs_first = !rows.iter().any(lacks_input);
     let mut figure = Figure::new(title).shared_legend();
     for row in rows {
-        figure = match row.points.dim() {
-            1 => curves(figure, row),
-            2 => maps(figure, row, triangles),
-            d => {
-                return Err(Error::Config(format!(
-                    "fields in {d} dimensions cannot be drawn; predict on a plane and draw that"
-                )));
+        let named = |part: &str| format!("{}, {part}", row.what);
+        let mut inputs = Vec::new();
+        if let Some(input) = &row.input {
+            let title = if inputs_first {
+                named("input")
+            } else {
+                "input".into()
+            };
+            inputs = of_input(input, &title, cells(&input.points));
+        }
+        let mut outputs = Vec::new();
+        if let Some((truth, predicted)) = &row.output {
+            let alone = !inputs_first || inputs.is_empty();
+            let name = |part: &str| if alone { named(part) } else { part.into() };
+            outputs = match truth.points.dim() {
+                1 => vec![curves(
+                    &name("truth and prediction"),
+                    (truth, predicted, row.rl2e),
+                )],
+                _ => maps(
+                    &name("truth"),
+                    (truth, predicted, row.rl2e),
+                    cells(&truth.points),
+                ),
+            };
+        }
+        let (mut inputs, mut outputs) = (inputs.into_iter(), outputs.into_iter());
+        loop {
+            let (input, output) = (inputs.next(), outputs.next());
+            if input.is_none() && output.is_none() {
+                break;
             }
-        };
-    }
-    Ok(figure)
-}
-
-fn curves(figure: Figure, row: &Shown) -> Figure {
-    let (x, truth) = sorted(row.points.coords(), &row.truth);
-    let (_, predicted) = sorted(row.points.coords(), &row.predicted);
-    let (_, error) = sorted(row.points.coords(), &row.error());
-    let mut figure = figure.next_row();
-    if let Some((at, f)) = &row.input {
-        let (at, f) = sorted(at, f);
-        figure = figure.panel(
-            Panel::lines("x", "f")
-                .title(&format!("{}, input", row.what))
-                .series(Series::line("", &at, &f)),
-        );
+            let mut line: Vec<Panel> = output.unwrap_or_default();
+            if let Some(input) = input {
+                line.insert(if inputs_first { 0 } else { line.len() }, input);
+            }
+            figure = figure.row(line);
+        }
     }
     figure
-        .panel(
-            Panel::lines("y", &row.symbol)
-                .title("truth and prediction")
-                .series(Series::line("truth", &x, &truth))
-                .series(Series::dashed("prediction", &x, &predicted)),
-        )
-        .panel(
-            Panel::lines("y", "prediction - truth")
-                .title(&error_title(row))
-                .horizontal(0.0, "")
-                .series(Series::line("", &x, &error)),
-        )
 }
 
-fn error_title(row: &Shown) -> String {
-    format!("error, RL2E {}", number(row.rl2e))
+/// The cells between the points of the first output.
+pub fn cells_of(data: &Dataset) -> Cells<'_> {
+    Cells {
+        triangles: data.triangles.as_deref(),
+        tetrahedra: data.tetrahedra.as_deref(),
+    }
+}
+
+/// An input: a curve, a map, or its slices.
+fn of_input(input: &Function, title: &str, cells: Cells<'_>) -> Vec<Panel> {
+    if input.points.dim() == 1 {
+        let (at, values) = sorted(input.points.coords(), &input.values);
+        let panel = Panel::lines(&input.axes[0], &input.symbol).title(title);
+        return vec![panel.series(Series::line("", &at, &values)).into()];
+    }
+    let scale = ColourScale::field(&input.symbol).covering(&input.values);
+    let views = views(&input.points, cells, &input.axes);
+    let panel = |view: &View| {
+        let values = view.values(&input.values);
+        view.panel(&input.axes, &within(title, view), &values, scale.clone())
+    };
+    views.iter().map(panel).collect()
+}
+
+fn within(title: &str, view: &View) -> String {
+    match view.title.as_str() {
+        "" => title.to_string(),
+        part => format!("{title}, {part}"),
+    }
+}
+
+/// A truth, what was predicted, and the error of the sample.
+type Judged<'a> = (&'a Function, &'a [f64], f64);
+
+fn curves(title: &str, (truth, predicted, rl2e): Judged<'_>) -> Vec<Panel> {
+    let (x, values) = sorted(truth.points.coords(), &truth.values);
+    let (_, predicted) = sorted(truth.points.coords(), predicted);
+    let error: Vec<f64> = predicted.iter().zip(&values).map(|(p, t)| p - t).collect();
+    let axis = &truth.axes[0];
+    vec![
+        Panel::lines(axis, &truth.symbol)
+            .title(title)
+            .series(Series::line("truth", &x, &values))
+            .series(Series::dashed("prediction", &x, &predicted))
+            .into(),
+        Panel::lines(axis, "prediction - truth")
+            .title(&error_title(rl2e))
+            .horizontal(0.0, "")
+            .series(Series::line("", &x, &error))
+            .into(),
+    ]
+}
+
+fn error_title(rl2e: f64) -> String {
+    format!("error, RL2E {}", number(rl2e))
 }
 
 /// Values in the order of their points.
@@ -140,34 +248,51 @@ pub fn sorted(x: &[f64], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     pairs.into_iter().unzip()
 }
 
-fn maps(figure: Figure, row: &Shown, triangles: Option<&[[usize; 3]]>) -> Figure {
-    let error: Vec<f64> = row.error().iter().map(|e| e.abs()).collect();
-    let field = ColourScale::field(&row.symbol)
-        .covering(&row.truth)
-        .covering(&row.predicted);
-    let plane = plane(&row.points, triangles);
-    figure.row([
-        plane.panel(
-            PLANE,
-            &format!("{}, truth", row.what),
-            &row.truth,
-            field.clone(),
-        ),
-        plane.panel(PLANE, "prediction", &row.predicted, field),
-        plane.panel(
-            PLANE,
-            &error_title(row),
-            &error,
-            ColourScale::error("|prediction - truth|"),
-        ),
-    ])
+/// Truth, prediction and error, of each slice.
+fn maps(title: &str, (truth, predicted, rl2e): Judged<'_>, cells: Cells<'_>) -> Vec<Vec<Panel>> {
+    let field = ColourScale::field(&truth.symbol)
+        .covering(&truth.values)
+        .covering(predicted);
+    let line = |view: &View| {
+        let (truth_seen, seen) = (view.values(&truth.values), view.values(predicted));
+        let pairs = seen.iter().zip(&truth_seen);
+        let error: Vec<f64> = pairs.map(|(p, t)| (p - t).abs()).collect();
+        let panel =
+            |title: &str, values: &[f64], scale| view.panel(&truth.axes, title, values, scale);
+        let off = ColourScale::error("|prediction - truth|");
+        vec![
+            panel(&within(title, view), &truth_seen, field.clone()),
+            panel("prediction", &seen, field.clone()),
+            panel(&error_title(rl2e), &error, off),
+        ]
+    };
+    views(&truth.points, cells, &truth.axes)
+        .iter()
+        .map(line)
+        .collect()
 }
-
-/// What the axes of the plane are called.
-pub const PLANE: [&str; 2] = ["x_{1}", "x_{2}"];
 
 /// The points of a field on the plane, and how values at them are drawn.
 pub fn plane(points: &Points, triangles: Option<&[[usize; 3]]>) -> Plane {
     let nodes: Vec<[f64; 2]> = points.iter().map(|p| [p[0], p[1]]).collect();
     Plane::new(&nodes, triangles)
+}
+
+/// At most `count` of `n` places, evenly, the first and the last among them.
+pub fn spread(n: usize, count: usize) -> Vec<usize> {
+    if n <= count {
+        return (0..n).collect();
+    }
+    let place = |i: usize| (i * (n - 1)).div_euclid(count - 1);
+    (0..count).map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn best_and_worst_are_always_shown() {
+        assert_eq!(super::spread(400, 15)[..2], [0, 28]);
+        assert_eq!(super::spread(400, 15).last(), Some(&399));
+        assert_eq!(super::spread(3, 15), [0, 1, 2]);
+    }
 }

@@ -7,7 +7,7 @@ mod samples;
 
 pub use curve::draw as draw_curve;
 
-use super::experiment::{FigureKind, FigureSpec};
+use super::experiment::{FigureKind, FigureSpec, sized};
 use super::run::{Bench, Record};
 use crate::run_files::Picture;
 use c2cnet::Result;
@@ -22,6 +22,10 @@ pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Res
     let chosen: Vec<&Record> = chosen.into_iter().filter(drawable).collect();
     let Some(first) = chosen.first() else {
         return Ok(());
+    };
+    let spec = &FigureSpec {
+        title: sized(&spec.title, first.n_train),
+        ..spec.clone()
     };
     let figure = match spec.kind {
         FigureKind::Gallery => return samples::gallery(bench, spec, first),

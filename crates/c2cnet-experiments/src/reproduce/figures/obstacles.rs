@@ -1,6 +1,6 @@
 //! Reconstructed obstacles with sensors, readings, both boundaries and the band around the recovered one.
 
-use super::samples::spread;
+use crate::picture::spread;
 use crate::reproduce::geometry::{Grid, compare};
 use crate::reproduce::obstacles::grid;
 use crate::reproduce::run::{Bench, Record};

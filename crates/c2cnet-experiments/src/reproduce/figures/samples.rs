@@ -1,6 +1,7 @@
 //! Truth, prediction and error of test samples.
 
-use crate::picture::{self, Shown};
+use crate::labels::Labels;
+use crate::picture::{self, Shown, Which};
 use crate::reproduce::experiment::FigureSpec;
 use crate::reproduce::run::{Bench, Record};
 use crate::run_files::{Gallery, Sample};
@@ -18,25 +19,24 @@ pub fn worst(title: &str, records: &[&Record]) -> Result<Figure> {
         let what = format!("{}, sample {sample}", record.spec.label);
         rows.extend(all_components(record, sample, &what, rl2e)?);
     }
-    picture::draw(title, &rows, records[0].data.triangles.as_deref())
+    Ok(picture::draw(title, &rows, &records[0].data))
 }
 
 fn all_components(record: &Record, sample: usize, what: &str, rl2e: f64) -> Result<Vec<Shown>> {
-    let model = record.model()?;
-    let components = model.outputs()[0].1.basis().components();
-    (0..components)
-        .map(|c| {
-            let what = what.to_string();
-            Shown::component(model, &record.data, sample, c, what, rl2e)
-        })
-        .collect()
+    let which = Which {
+        sample,
+        what: what.to_string(),
+        rl2e,
+    };
+    let labels = Labels::of(&record.data);
+    Shown::rows(record.model()?, &record.data, &labels, &which)
 }
 
 /// Test samples spread over the ranks, best first, a drawing for each.
 pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Result<()> {
     let ranked = record.ranked();
     let mut samples = Vec::new();
-    for rank in spread(ranked.len(), SHOWN) {
+    for rank in picture::spread(ranked.len(), SHOWN) {
         let (k, rl2e) = ranked[rank];
         let sample = record.samples[k];
         let what = format!("sample {sample}");
@@ -48,7 +48,7 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
             ranked.len()
         );
         // Small: a report holds all of them.
-        let figure = picture::draw(&title, &rows, record.data.triangles.as_deref())?;
+        let figure = picture::draw(&title, &rows, &record.data);
         let figure = figure.panel_size(230.0, 175.0);
         let id = format!("{}-{:03}", spec.id, samples.len());
         let svg = bench.folder.save_drawing(&id, &figure.to_svg())?;
@@ -67,23 +67,4 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
         samples,
     });
     Ok(())
-}
-
-/// At most `count` of `n` places, evenly, the first and the last among them.
-pub fn spread(n: usize, count: usize) -> Vec<usize> {
-    if n <= count {
-        return (0..n).collect();
-    }
-    let place = |i: usize| (i * (n - 1)).div_euclid(count - 1);
-    (0..count).map(place).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn best_and_worst_are_always_shown() {
-        assert_eq!(super::spread(400, 15)[..2], [0, 28]);
-        assert_eq!(super::spread(400, 15).last(), Some(&399));
-        assert_eq!(super::spread(3, 15), [0, 1, 2]);
-    }
 }
