@@ -5,4 +5,4 @@ mod output;
 mod progress;
 
 pub use output::{Table, bounds, counted, error, number, say, say_json, shown};
-pub use progress::Progress;
+pub use progress::{Progress, Style, choose};

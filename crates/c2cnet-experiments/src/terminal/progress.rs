@@ -5,11 +5,45 @@ use c2cnet::observe::{self, Event};
 use c2cnet::{Device, Observer};
 use c2cnet_problems::Watcher;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How progress is shown, for the whole program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Something that moves on a terminal, nothing in a pipe.
+    #[default]
+    Auto,
+    /// A line for each step, and every few seconds while one lasts, terminal or not.
+    Plain,
+    /// Nothing.
+    Off,
+}
+
+static CHOSEN: OnceLock<(Style, bool)> = OnceLock::new();
+
+/// Settles the style, and whether every step leaves a line behind it. To be called before anything is shown.
+pub fn choose(style: Style, verbose: bool) {
+    // Who comes later changes nothing.
+    let _ = CHOSEN.set((style, verbose));
+}
+
+fn chosen() -> (Style, bool) {
+    *CHOSEN.get_or_init(Default::default)
+}
 
 /// A spinner with the current step and the time since the start, or a bar with the time left where
-/// the amount of work is known, on a terminal's standard error; nothing in a pipe.
-pub struct Progress(ProgressBar, Device);
+/// the amount of work is known, on a terminal's standard error; in a pipe nothing, or lines ([`choose`]).
+pub struct Progress {
+    bar: ProgressBar,
+    device: Device,
+    style: Style,
+    /// Whether every step leaves a line.
+    verbose: bool,
+    started: Instant,
+    /// When the last line was written.
+    said: Mutex<Instant>,
+}
 
 const SPINNER: &str = "{spinner} {msg} {elapsed:.dim}";
 const COUNT: &str = "{spinner} {msg} {bar:30} {pos}/{len} {eta:.dim} left";
@@ -17,48 +51,107 @@ const COUNT: &str = "{spinner} {msg} {bar:30} {pos}/{len} {eta:.dim} left";
 const TRAINING: &str =
     "{spinner} {msg} {elapsed:.dim}\n  {bar:14} {pos}/{len} {eta:.dim} left {prefix}";
 
+/// Between two lines of one step.
+const PAUSE: Duration = Duration::from_secs(5);
+
 impl Progress {
     /// Starts with a first step.
     pub fn start(step: impl Into<String>) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        bar.set_message(shown(step.into()));
-        bar.enable_steady_tick(Duration::from_millis(120));
-        let progress = Progress(bar, Device::Cpu);
+        let (style, verbose) = chosen();
+        let progress = Progress::new(style, verbose);
+        // In this order: the first frame is drawn as soon as the bar ticks.
         progress.look(SPINNER);
+        progress.step(step);
+        progress.bar.enable_steady_tick(Duration::from_millis(120));
         progress
     }
 
     /// Shows nothing: for one of several works that go on at the same time.
     pub fn hidden() -> Self {
-        Progress(ProgressBar::hidden(), Device::Cpu)
+        Progress::new(Style::Off, false)
+    }
+
+    fn new(style: Style, verbose: bool) -> Self {
+        let target = match style {
+            Style::Auto => ProgressDrawTarget::stderr(),
+            Style::Plain | Style::Off => ProgressDrawTarget::hidden(),
+        };
+        let now = Instant::now();
+        Progress {
+            bar: ProgressBar::with_draw_target(None, target),
+            device: Device::Cpu,
+            style,
+            verbose,
+            started: now,
+            said: Mutex::new(now),
+        }
     }
 
     /// The same, for networks that are trained on `device`.
     pub fn on(mut self, device: Device) -> Self {
-        self.1 = device;
+        self.device = device;
         self
     }
 
     /// Says something on standard error, terminal or not, beside the bar.
     pub fn note(&self, text: impl std::fmt::Display) {
-        self.0.suspend(|| eprintln!("note: {}", shown(text)));
+        self.bar.suspend(|| eprintln!("note: {}", shown(text)));
+    }
+
+    /// A step begins.
+    pub fn step(&self, text: impl Into<String>) {
+        let text = shown(text.into());
+        if self.bar.length().is_some() {
+            self.look(SPINNER);
+            self.bar.unset_length();
+        }
+        if self.style == Style::Plain || self.verbose {
+            self.line(&text);
+        }
+        self.bar.set_message(text);
+    }
+
+    /// A line on standard error, with the time since the start.
+    fn line(&self, text: &str) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.bar.suspend(|| eprintln!("[{seconds:6.1} s] {text}"));
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// A line about how far a step is, if the last one is some time ago.
+    fn line_now_and_then(&self, text: impl FnOnce() -> String) {
+        let said = *self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.style == Style::Plain && said.elapsed() >= PAUSE {
+            self.line(&text());
+        }
     }
 
     fn look(&self, template: &str) {
         let style = ProgressStyle::with_template(template);
-        self.0
+        self.bar
             .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     }
 
     /// A bar of `total` steps, `done` of which may have been done earlier.
     fn count(&self, template: &str, done: usize, total: usize) {
-        if self.0.length() != Some(total as u64) {
+        if self.bar.length() != Some(total as u64) {
             self.look(template);
-            self.0.set_length(total as u64);
-            self.0.set_position(done as u64);
-            self.0.reset_eta();
+            self.bar.set_length(total as u64);
+            self.bar.set_position(done as u64);
+            self.bar.reset_eta();
         }
-        self.0.set_position(done as u64);
+        self.bar.set_position(done as u64);
+    }
+
+    fn training(&self, now: &observe::Progress<'_>) {
+        let mut text = format!("loss {:.2e}", now.loss);
+        if let Some(v) = now.metric.and_then(|m| m.validation_rl2e) {
+            text += &format!(" held out {v:.2e}");
+        }
+        text += &format!(" rate {:.1e}", now.rate);
+        self.line_now_and_then(|| format!("  step {} of {}, {text}", now.step, now.steps));
+        self.bar.set_prefix(text);
+        self.count(TRAINING, now.step, now.steps);
     }
 }
 
@@ -78,32 +171,13 @@ impl Observer for Progress {
     }
 
     fn device(&self) -> Device {
-        self.1
-    }
-}
-
-impl Progress {
-    /// A step begins.
-    pub fn step(&self, text: impl Into<String>) {
-        if self.0.length().is_some() {
-            self.look(SPINNER);
-            self.0.unset_length();
-        }
-        self.0.set_message(shown(text.into()));
-    }
-
-    fn training(&self, now: &observe::Progress<'_>) {
-        let mut text = format!("loss {:.2e}", now.loss);
-        if let Some(v) = now.metric.and_then(|m| m.validation_rl2e) {
-            text += &format!(" held out {v:.2e}");
-        }
-        self.0.set_prefix(format!("{text} rate {:.1e}", now.rate));
-        self.count(TRAINING, now.step, now.steps);
+        self.device
     }
 }
 
 impl Watcher for Progress {
     fn done(&self, done: usize, total: usize) {
+        self.line_now_and_then(|| format!("  {done} of {total}"));
         self.count(COUNT, done, total);
     }
 
@@ -114,6 +188,6 @@ impl Watcher for Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
