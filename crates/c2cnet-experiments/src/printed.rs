@@ -2,6 +2,7 @@
 
 use c2cnet::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// What stands in `printed.toml`.
@@ -18,6 +19,7 @@ const ROUNDING: f64 = 5e-3;
 pub struct Paper {
     pub rl2e: Vec<Errors>,
     pub performance: Vec<Performance>,
+    places: BTreeMap<String, String>,
 }
 
 /// A row of `tab:rl2e-summary`.
@@ -66,6 +68,11 @@ pub struct Method {
 impl Paper {
     pub fn get() -> &'static Paper {
         &PAPER
+    }
+
+    /// What a reader of the paper finds under one of its labels, such as `Table 14`.
+    pub fn place(&self, label: &str) -> Option<&str> {
+        self.places.get(label).map(String::as_str)
     }
 }
 

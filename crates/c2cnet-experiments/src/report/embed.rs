@@ -13,17 +13,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-/// A figure as an image of its own, so that neither ids nor styles nor scripts of the drawing can
-/// touch the page.
+/// A figure of a run.
 pub fn picture(folder: &Path, picture: &Picture) -> Markup {
     html! {
         figure.block {
-            figcaption { h4 { (picture.title) (label(picture.label.as_deref())) } }
+            figcaption { h4 { (format::subscripts(&picture.title)) (label(picture.label.as_deref())) } }
             @match read_svg(folder, &picture.files.svg) {
-                Ok(svg) => button.plate type="button" data-zoom aria-label={ "Enlarge: " (picture.title) } {
-                    img src=(data_uri(&svg)) alt=(picture.title) decoding="async"
-                        width=[size(&svg).map(|s| s[0])] height=[size(&svg).map(|s| s[1])];
-                },
+                Ok(svg) => (plate(&picture.title, &svg)),
                 Err(reason) => p.missing { "This figure is missing: " (reason) "." },
             }
             (caption(&picture.caption))
@@ -31,53 +27,86 @@ pub fn picture(folder: &Path, picture: &Picture) -> Markup {
     }
 }
 
-/// Pictures of samples with a slider from the best to the worst. Each is unpacked when it is shown.
+/// A drawing as an image of its own, so that neither ids nor styles nor scripts of the drawing can
+/// touch the page.
+pub fn plate(title: &str, svg: &str) -> Markup {
+    html! {
+        button.plate type="button" data-zoom aria-label={ "Enlarge: " (title) } {
+            img src=(data_uri(svg)) alt=(title) decoding="async"
+                width=[size(svg).map(|s| s[0])] height=[size(svg).map(|s| s[1])];
+        }
+    }
+}
+
+/// The gallery of a run.
 pub fn gallery(folder: &Path, id: &str, gallery: &Gallery) -> Markup {
     let mut frames = Vec::new();
     let mut missing = Vec::new();
     for sample in &gallery.samples {
         match read_svg(folder, &sample.svg) {
-            Ok(svg) => frames.push((sample, svg)),
+            Ok(svg) => frames.push(Frame {
+                sample: sample.sample,
+                rank: sample.rank,
+                rl2e: sample.rl2e,
+                svg,
+            }),
             Err(reason) => missing.push(reason),
         }
     }
+    html! {
+        figure.block.gallery #(id) {
+            figcaption { h4 { (format::subscripts(&gallery.title)) (label(gallery.label.as_deref())) } }
+            @for reason in &missing {
+                p.missing { "A picture is missing: " (reason) "." }
+            }
+            (slider(&gallery.title, &frames))
+            (caption(&gallery.caption))
+        }
+    }
+}
+
+/// A sample and its picture.
+pub struct Frame {
+    /// The number of the sample in its data.
+    pub sample: usize,
+    /// Its place, from the best.
+    pub rank: usize,
+    pub rl2e: Option<f64>,
+    pub svg: String,
+}
+
+/// Pictures of samples with a slider from the best to the worst. Each is unpacked when it is shown.
+pub fn slider(title: &str, frames: &[Frame]) -> Markup {
     let data: Vec<_> = frames
         .iter()
-        .map(|(sample, svg)| {
+        .map(|frame| {
             let words = format!(
                 "sample {}, rank {}, RL2E {}",
-                sample.sample,
-                sample.rank + 1,
-                format::maybe(sample.rl2e, format::error)
+                frame.sample,
+                frame.rank + 1,
+                format::maybe(frame.rl2e, format::error)
             );
-            json!({ "words": words, "rl2e": sample.rl2e, "svg": packed(svg) })
+            json!({ "words": words, "rl2e": frame.rl2e, "svg": packed(&frame.svg) })
         })
         .collect();
     let last = frames.len().saturating_sub(1);
     html! {
-        figure.block.gallery #(id) {
-            figcaption { h4 { (gallery.title) (label(gallery.label.as_deref())) } }
-            @for reason in &missing {
-                p.missing { "A picture is missing: " (reason) "." }
-            }
-            @if let Some((_, first)) = frames.first() {
-                div.controls {
-                    button.step type="button" data-step="-1" aria-label="better" { "‹" }
-                    div.track {
-                        div.bars aria-hidden="true" {}
-                        input type="range" min="0" max=(last) value="0" step="1"
-                            aria-label={ (gallery.title) ", from the best to the worst" };
-                        div.ends { span { "best" } span { "worst" } }
-                    }
-                    button.step type="button" data-step="1" aria-label="worse" { "›" }
+        @if let Some(first) = frames.first() {
+            div.controls {
+                button.step type="button" data-step="-1" aria-label="better" { "‹" }
+                div.track {
+                    div.bars aria-hidden="true" {}
+                    input type="range" min="0" max=(last) value="0" step="1"
+                        aria-label={ (title) ", from the best to the worst" };
+                    div.ends { span { "best" } span { "worst" } }
                 }
-                p.reading aria-live="polite" {}
-                button.plate type="button" data-zoom aria-label="Enlarge the sample" {
-                    img alt="" width=[size(first).map(|s| s[0])] height=[size(first).map(|s| s[1])];
-                }
-                script type="application/json" { (PreEscaped(escape_json(&json!(data)))) }
+                button.step type="button" data-step="1" aria-label="worse" { "›" }
             }
-            (caption(&gallery.caption))
+            p.reading aria-live="polite" {}
+            button.plate type="button" data-zoom aria-label="Enlarge the sample" {
+                img alt="" width=[size(&first.svg).map(|s| s[0])] height=[size(&first.svg).map(|s| s[1])];
+            }
+            script type="application/json" { (PreEscaped(escape_json(&json!(data)))) }
         }
     }
 }
@@ -87,7 +116,7 @@ pub fn curve(id: &str, curve: &Curve) -> Markup {
     let data = json!({ "x": curve.x, "y": curve.y, "series": curve.series, "title": curve.title });
     html! {
         figure.block.curve #(id) {
-            figcaption { h4 { (curve.title) (label(curve.label.as_deref())) } }
+            figcaption { h4 { (format::subscripts(&curve.title)) (label(curve.label.as_deref())) } }
             @if curve.series.iter().all(|s| s.x.is_empty()) {
                 p.missing { "The curve has no points." }
             } @else {

@@ -42,7 +42,7 @@ fn done(folder: &Path, name: &str, e: &Experiment) -> Markup {
             @for paragraph in e.about.split("\n\n").filter(|p| !p.trim().is_empty()) {
                 p { (paragraph.trim()) }
             }
-            @for t in &e.found.tables { (table::of_experiment(t)) }
+            @for t in &e.found.tables { (table::of_experiment(t, e.quick)) }
             @for (k, c) in e.found.curves.iter().enumerate() { (embed::curve(&id("curve", k), c)) }
             @for p in &e.found.figures { (embed::picture(folder, p)) }
             @for (k, g) in e.found.galleries.iter().enumerate() { (embed::gallery(folder, &id("gallery", k), g)) }
@@ -52,7 +52,7 @@ fn done(folder: &Path, name: &str, e: &Experiment) -> Markup {
             }
             @if !e.differs.is_empty() {
                 h3 { "What differs from the paper, and why" }
-                ul { @for d in &e.differs { li { (d) } } }
+                ul { @for d in &e.differs { li { (format::subscripts(d)) } } }
             }
             (again(&e.command))
         }

@@ -1,6 +1,7 @@
 //! Numbers as a reader wants them, alike on the page and in RESULTS.md.
 
 use crate::run_files::Kind;
+use maud::{Markup, html};
 use serde_json::Value;
 
 /// Shown where there is no number.
@@ -61,6 +62,27 @@ pub fn seconds(v: f64) -> String {
     }
 }
 
+/// A text whose subscripts `_{...}` and superscripts `^{...}` are set as such.
+pub fn subscripts(text: &str) -> Markup {
+    let parts = |text: &str| -> Option<(String, char, String, String)> {
+        let start = text.find("_{").into_iter().chain(text.find("^{")).min()?;
+        let (before, rest) = text.split_at(start);
+        let (inside, after) = rest[2..].split_once('}')?;
+        let sign = if rest.starts_with('_') { '_' } else { '^' };
+        Some((before.into(), sign, inside.into(), after.into()))
+    };
+    let mut rest = text.to_string();
+    let mut done: Vec<Markup> = Vec::new();
+    while let Some((before, sign, inside, after)) = parts(&rest) {
+        done.push(match sign {
+            '_' => html! { (before) sub { (inside) } },
+            _ => html! { (before) sup { (inside) } },
+        });
+        rest = after;
+    }
+    html! { @for part in &done { (part) } (rest) }
+}
+
 /// A value of a column of this kind.
 pub fn of_kind(kind: Kind, v: f64) -> String {
     match kind {
@@ -107,6 +129,16 @@ mod tests {
         assert_eq!(integer(999.0), "999");
         let times = [0.012, 5.32, 88.0, 197.0, 5280.0].map(seconds);
         assert_eq!(times, ["12.0 ms", "5.3 s", "88 s", "197 s", "88 min"]);
+    }
+
+    #[test]
+    fn subscripts_are_set_and_markup_is_not() {
+        let set = |text: &str| subscripts(text).into_string();
+        assert_eq!(
+            set("1/σ_{cut}, 10^{-3}"),
+            "1/σ<sub>cut</sub>, 10<sup>-3</sup>"
+        );
+        assert_eq!(set("a_b <i> _{open"), "a_b &lt;i&gt; _{open");
     }
 
     #[test]

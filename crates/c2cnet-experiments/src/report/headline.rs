@@ -44,12 +44,16 @@ pub fn section(lines: &[Line<'_>]) -> Markup {
 }
 
 fn table(lines: &[Line<'_>]) -> Markup {
-    let heads = [
+    let compared = is_compared(lines);
+    let mut heads = vec![
         Head::text("problem"),
         Head::text("method"),
         Head::number("RL2E"),
-        Head::number("paper"),
-        Head::number("ratio"),
+    ];
+    if compared {
+        heads.extend([Head::number("paper"), Head::number("ratio")]);
+    }
+    heads.extend([
         Head::number("floor"),
         Head::number("withheld"),
         Head::number("linear"),
@@ -58,24 +62,31 @@ fn table(lines: &[Line<'_>]) -> Markup {
         Head::number("seconds"),
         Head::number("MSE"),
         Head::number("parameters"),
-    ];
-    let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();
+    ]);
+    let rows: Vec<Vec<Cell>> = lines.iter().map(|line| cells(line, compared)).collect();
     html! {
         figure.block {
             (sortable(&heads, &rows))
             p.caption {
-                "RL2E is the mean relative L2 error on test samples; ratio is ours over the paper’s. "
+                "RL2E is the mean relative L2 error on test samples"
+                @if compared { "; ratio is ours over the paper’s. " } @else { ". " }
                 "The floor is the smallest RL2E that the output basis allows; withheld is the RL2E at "
                 "output points that no fit saw; linear and mean are the RL2E of a linear map and of "
                 "predicting the training mean; rms is the size of the outputs. Seconds are encoding and "
-                "training; parameters are the numbers that the map has learned. Below rms, seconds, MSE and parameters, "
-                "in grey, are the paper’s (on an RTX 4090). Click a column to sort by it."
+                "training; parameters are the numbers that the map has learned. "
+                @if compared { "Below rms, seconds, MSE and parameters, in grey, are the paper’s (on an RTX 4090). " }
+                "Click a column to sort by it."
             }
         }
     }
 }
 
-fn cells(line: &Line<'_>) -> Vec<Cell> {
+/// Whether the paper prints an error for any of them: not for the small sizes of a quick run.
+fn is_compared(lines: &[Line<'_>]) -> bool {
+    lines.iter().any(|line| line.row.paper.is_some())
+}
+
+fn cells(line: &Line<'_>, compared: bool) -> Vec<Cell> {
     let row = line.row;
     let problem = Cell {
         shown: html! {
@@ -92,9 +103,10 @@ fn cells(line: &Line<'_>) -> Vec<Cell> {
             shown: html! { strong { (format::maybe(row.rl2e, error)) } },
             order: row.rl2e,
         },
-        Cell::number(row.paper, error),
-        verdict(row),
     ];
+    if compared {
+        cells.extend([Cell::number(row.paper, error), verdict(row)]);
+    }
     cells.extend(plain.map(|v| Cell::number(v, error)));
     cells.push(Cell::pair(row.rms, row.paper_rms, number));
     cells.push(Cell::pair(row.seconds, row.paper_seconds, seconds));
@@ -158,12 +170,13 @@ fn strips(lines: &[Line<'_>]) -> Markup {
             }
         }
     };
+    let compared = is_compared(lines);
     let decades: Vec<i32> = (lo as i32..=hi as i32).collect();
     html! {
         figure.block.strips {
             div.legend {
                 span { i.mark.ours {} "ours" }
-                span { i.mark.paper {} "paper" }
+                @if compared { span { i.mark.paper {} "paper" } }
                 span { i.mark.floor {} "floor" }
                 span { i.mark.linear {} "linear map" }
                 span { i.mark.mean {} "training mean" }
@@ -192,7 +205,10 @@ fn strips(lines: &[Line<'_>]) -> Markup {
                     }
                 }
             }
-            p.caption { "Test errors on a logarithmic scale. The bar between ours and the paper’s is blue where ours is smaller, orange where it is larger." }
+            p.caption {
+                "Test errors on a logarithmic scale. "
+                @if compared { "The bar between ours and the paper’s is blue where ours is smaller, orange where it is larger." }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! run folder ──read──> Run ──page──> report.html   (self-contained: no file beside it, no network)
 //!                          └─results─> RESULTS.md
+//! model, data ──model──> page.html
 //! ```
 //!
 //! Markup is written with maud, which escapes every text unless told otherwise: what stands in a
@@ -12,6 +13,7 @@ mod embed;
 mod experiment;
 mod format;
 mod headline;
+mod model;
 mod page;
 mod peers;
 mod read;
@@ -24,6 +26,7 @@ mod tests;
 
 use crate::output_path;
 use c2cnet::Result;
+pub use model::Subject;
 use read::Run;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +38,14 @@ use std::path::{Path, PathBuf};
 pub fn write(folder: &Path, page: &Path) -> Result<()> {
     let run = Run::read(folder)?;
     output_path::write(page, &page::html(&run))
+}
+
+/// Writes the page about a model.
+///
+/// # Errors
+/// If the model cannot predict the samples, or the page cannot be written.
+pub fn write_model(subject: &Subject<'_>, page: &Path) -> Result<()> {
+    output_path::write(page, &model::html(subject)?)
 }
 
 /// Writes the main figures of the run in `folder` as Markdown.

@@ -12,6 +12,27 @@ const SCRIPT: &str = include_str!("assets/report.js");
 /// The page about a run.
 pub fn html(run: &Run) -> String {
     let lines = headline::lines(run);
+    let body = html! {
+        (opening(run, &lines))
+        section #headline {
+            h2 { "All problems" }
+            (headline::section(&lines))
+        }
+        section #summaries {
+            h2 { "The paper’s summaries" }
+            (summary::errors(run, &lines))
+            (summary::performance(run, &lines))
+        }
+        @for (name, result) in &run.experiments {
+            (experiment::section(&run.folder.join(name), name, result))
+        }
+        (again(run))
+    };
+    shell("c2cnet: the paper’s experiments", &contents(run), &body)
+}
+
+/// What all pages have in common around their contents and their body.
+pub fn shell(title: &str, contents: &Markup, body: &Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -22,29 +43,23 @@ pub fn html(run: &Run) -> String {
                 // Nothing from elsewhere, whatever a run folder holds.
                 meta http-equiv="Content-Security-Policy"
                     content="default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
-                title { "c2cnet: the paper’s experiments" }
+                title { (title) }
                 link rel="icon" href="data:,";
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 a.skip href="#content" { "To the content" }
-                (contents(run))
-                main #content {
-                    (opening(run, &lines))
-                    section #headline {
-                        h2 { "All problems" }
-                        (headline::section(&lines))
+                nav.contents aria-label="Contents" {
+                    div.bar {
+                        a.home href="#top" { "c2cnet" }
+                        button.theme type="button" aria-label="Colours: as the system" title="Colours: as the system" { "◐" }
                     }
-                    section #summaries {
-                        h2 { "The paper’s summaries" }
-                        (summary::errors(run, &lines))
-                        (summary::performance(run, &lines))
+                    details open {
+                        summary { "Contents" }
+                        ol { (contents) }
                     }
-                    @for (name, result) in &run.experiments {
-                        (experiment::section(&run.folder.join(name), name, result))
-                    }
-                    (again(run))
                 }
+                main #content { (body) }
                 dialog.zoom aria-label="Enlarged figure" {
                     button type="button" aria-label="Close" { "×" }
                     img alt="";
@@ -59,28 +74,17 @@ pub fn html(run: &Run) -> String {
 
 fn contents(run: &Run) -> Markup {
     html! {
-        nav.contents aria-label="Contents" {
-            div.bar {
-                a.home href="#top" { "c2cnet" }
-                button.theme type="button" aria-label="Colours: as the system" title="Colours: as the system" { "◐" }
-            }
-            details open {
-                summary { "Contents" }
-                ol {
-                    li { a href="#headline" { "All problems" } }
-                    li { a href="#summaries" { "The paper’s summaries" } }
-                    @for (name, result) in &run.experiments {
-                        li {
-                            a href={ "#" (name) } {
-                                (experiment::title(name, result))
-                                @if result.is_err() { " " span.above title="not shown" { "▲" } }
-                            }
-                        }
-                    }
-                    li { a href="#again" { "Run it again" } }
+        li { a href="#headline" { "All problems" } }
+        li { a href="#summaries" { "The paper’s summaries" } }
+        @for (name, result) in &run.experiments {
+            li {
+                a href={ "#" (name) } {
+                    (experiment::title(name, result))
+                    @if result.is_err() { " " span.above title="not shown" { "▲" } }
                 }
             }
         }
+        li { a href="#again" { "Run it again" } }
     }
 }
 
@@ -147,7 +151,8 @@ fn tiles(run: &Run, lines: &[Line<'_>]) -> Markup {
                 li { strong { (under) " of " (ratios.len()) } span { @if has_default { "default errors" } @else { "errors" } " at or under the paper’s" } }
                 li { strong { (format::number(ratios[ratios.len() / 2])) } span { "median of those over the paper’s" } }
             }
-            @if !checks.is_empty() {
+            // Checks are stated for the sizes of the paper.
+            @if !checks.is_empty() && !run.is_quick() {
                 li { strong { (held) " of " (checks.len()) } span { "checks hold" } }
             }
             li { strong { (done) " of " (run.experiments.len()) } span { "experiments done" } }

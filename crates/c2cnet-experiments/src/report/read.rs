@@ -34,6 +34,11 @@ impl Run {
             .filter(|name| is_experiment(&folder.join(name), name))
             .map(|name| (name.clone(), read_experiment(&folder.join(name))))
             .collect();
+        for (_, experiment) in &mut experiments {
+            if let Ok(experiment) = experiment {
+                forget_paper_if_quick(experiment);
+            }
+        }
         experiments.sort_by_cached_key(|(name, experiment)| {
             let label = experiment.as_ref().ok().and_then(|e| e.label.clone());
             (place_in_paper(label.as_deref(), name), name.clone())
@@ -74,6 +79,11 @@ impl Run {
         }
     }
 
+    /// Whether sizes are small.
+    pub fn is_quick(&self) -> bool {
+        self.done().any(|e| e.quick)
+    }
+
     /// The experiments that could be read.
     pub fn done(&self) -> impl Iterator<Item = &Experiment> {
         self.experiments.iter().filter_map(|(_, e)| e.as_ref().ok())
@@ -105,6 +115,22 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
 fn is_experiment(folder: &Path, name: &str) -> bool {
     let known = || ["result.json", "config.toml"].map(|f| folder.join(f).exists());
     !OTHER_FOLDERS.contains(&name) && folder.is_dir() && known().contains(&true)
+}
+
+/// Small sizes have other errors than the paper's: nothing of it is shown beside them.
+fn forget_paper_if_quick(experiment: &mut Experiment) {
+    for row in experiment
+        .found
+        .headline
+        .iter_mut()
+        .filter(|_| experiment.quick)
+    {
+        row.paper = None;
+        row.paper_rms = None;
+        row.paper_mse = None;
+        row.paper_seconds = None;
+        row.paper_parameters = None;
+    }
 }
 
 fn read_experiment(folder: &Path) -> Readable<Experiment> {

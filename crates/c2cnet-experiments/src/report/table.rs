@@ -1,6 +1,7 @@
 //! Tables that a reader can sort.
 
 use super::format;
+use crate::printed::Paper;
 use crate::run_files::{Column, Kind, Table};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -102,25 +103,39 @@ pub fn sortable(heads: &[Head], rows: &[Vec<Cell>]) -> Markup {
     }
 }
 
-/// A table of an experiment.
-pub fn of_experiment(table: &Table) -> Markup {
-    let heads: Vec<Head> = table.columns.iter().map(head).collect();
+/// A table of an experiment. What the paper prints stands below what was found; not in a quick run, whose sizes are
+/// others.
+pub fn of_experiment(table: &Table, quick: bool) -> Markup {
+    let is_empty = |column: &Column| {
+        let mut values = table.rows.iter().map(|row| row.get(&column.key));
+        values.all(|v| matches!(v, None | Some(Value::Null)))
+    };
+    let own = |column: &&Column| paper_of(table, column).is_none() && !is_empty(column);
+    let columns: Vec<&Column> = table.columns.iter().filter(own).collect();
+    let heads: Vec<Head> = columns.iter().map(|column| head(column)).collect();
     let row = |values: &serde_json::Map<String, Value>| {
-        let cell = |column: &Column| {
+        let cell = |column: &&Column| {
             let value = values.get(&column.key);
             let spread = values.get(&format!("{}_spread", column.key));
+            let found = Cell::text(&format::cell(column.kind, value, spread));
+            let printed = values.get(&format!("{PAPER}{}", column.key));
+            let printed = printed.filter(|v| !v.is_null() && !quick);
             Cell {
                 order: value.and_then(Value::as_f64),
-                ..Cell::text(&format::cell(column.kind, value, spread))
+                shown: html! {
+                    (found.shown)
+                    @if let Some(v) = printed { span.printed { (format::cell(column.kind, Some(v), None)) } }
+                },
             }
         };
-        table.columns.iter().map(cell).collect()
+        columns.iter().map(cell).collect()
     };
     let rows: Vec<Vec<Cell>> = table.rows.iter().map(row).collect();
+    let compared = !quick && table.columns.iter().any(|c| paper_of(table, c).is_some());
     html! {
         figure.block {
             figcaption {
-                h4 { (table.title) (label(table.label.as_deref())) }
+                h4 { (format::subscripts(&table.title)) (label(table.label.as_deref())) }
             }
             @if rows.is_empty() {
                 p.missing { "The table has no rows." }
@@ -128,8 +143,18 @@ pub fn of_experiment(table: &Table) -> Markup {
                 (sortable(&heads, &rows))
             }
             (caption(&table.caption))
+            @if compared { p.caption { "In grey: what the paper prints." } }
         }
     }
+}
+
+/// Before the key of a column, what the paper prints for it.
+const PAPER: &str = "paper_";
+
+/// The column beside which this one holds the paper's values, if it does.
+fn paper_of<'a>(table: &'a Table, column: &Column) -> Option<&'a Column> {
+    let key = column.key.strip_prefix(PAPER)?;
+    table.columns.iter().find(|other| other.key == key)
 }
 
 fn head(column: &Column) -> Head {
@@ -139,16 +164,16 @@ fn head(column: &Column) -> Head {
     }
 }
 
-/// The paper's label of something.
+/// Where the paper has something, by its label.
 pub fn label(label: Option<&str>) -> Markup {
     html! {
-        @if let Some(label) = label.filter(|l| !l.is_empty()) {
-            " " code.label title="the paper's label" { (label) }
+        @if let Some(place) = label.and_then(|label| Paper::get().place(label)) {
+            " " span.label title="in the paper" { (place) }
         }
     }
 }
 
 /// The words under a table or figure.
 pub fn caption(text: &str) -> Markup {
-    html! { @if !text.is_empty() { p.caption { (text) } } }
+    html! { @if !text.is_empty() { p.caption { (format::subscripts(text)) } } }
 }

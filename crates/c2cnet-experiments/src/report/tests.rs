@@ -44,7 +44,7 @@ fn everything() -> Value {
     json!({
         "format": 1, "name": "full", "label": "subsec:efficiency", "title": "All <parts> & more",
         "about": "First paragraph.\n\nSecond <b>paragraph</b>.",
-        "differs": ["the data is ours"], "quick": true, "date": "2026-11-15", "seconds": 12.5,
+        "differs": ["the data is ours"], "quick": false, "date": "2026-11-15", "seconds": 12.5,
         "version": "0.1.0", "command": "c2cnet reproduce full", "fingerprint": "abc",
         "headline": [
             {"problem": "darcy2d", "title": "2D Darcy", "method": "auto", "rl2e": 1.2e-3,
@@ -100,8 +100,9 @@ fn every_part_is_shown() {
             "href=\"#full\"",
             "0.185 ✓",
             "1.10 ▲",
-            "tab:rl2e-summary",
-            "tab:performance-summary",
+            "Table 14",
+            "Table 15",
+            "Section 4.2<",
             "1.00e-3 ± 1.00e-4",
             "2.40e-9<span class=\"printed\">8.68e-8",
             "3,145,728<span class=\"printed\">492,864",
@@ -113,7 +114,6 @@ fn every_part_is_shown() {
             "First paragraph.",
             "the data is ours",
             "under the paper",
-            "quick: small sizes",
             "c2cnet reproduce full",
         ],
     );
@@ -128,6 +128,25 @@ fn every_part_is_shown() {
             "Does not hold: under the paper (1.10, bound 1.00). why",
         ],
     );
+}
+
+#[test]
+fn quick_runs_are_not_compared_with_the_paper() {
+    let (page, _) = page_of(|run| {
+        let mut quick = everything();
+        quick["quick"] = true.into();
+        put(run, "full/result.json", &quick);
+    });
+    assert_has(&page, &["quick: small sizes", "1.20e-3"]);
+    for part in [
+        "0.185 ✓",
+        "at or under the paper",
+        "checks hold",
+        "class=\"printed\"",
+        "tab:",
+    ] {
+        assert!(!page.contains(part), "the page has {part:?}");
+    }
 }
 
 #[test]

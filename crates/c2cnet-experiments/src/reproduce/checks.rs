@@ -1,6 +1,6 @@
 //! What must hold of the errors of an experiment. A check that fails is shown; nothing stops.
 
-use super::experiment::CheckSpec;
+use super::experiment::{CheckSpec, sized};
 use super::run::Record;
 use crate::run_files::Check;
 use crate::terminal::error;
@@ -66,7 +66,8 @@ pub fn grows(what: String, pairs: &[(f64, f64)]) -> Option<Check> {
 /// The check, if its runs were made.
 pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
     let find = |id: &str| records.iter().find(|r| r.spec.id == id);
-    let (value, spread) = find(&spec.run)?.rl2e();
+    let record = find(&spec.run)?;
+    let (value, spread) = record.rl2e();
     let (bound, passed, detail) = if let Some(than) = &spec.than {
         let (other, other_spread) = find(than)?.rl2e();
         let deviation = spread.unwrap_or(0.0).max(other_spread.unwrap_or(0.0));
@@ -96,7 +97,7 @@ pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
         )
     };
     Some(Check {
-        what: spec.what.clone(),
+        what: sized(&spec.what, record.n_train),
         passed,
         value: Some(value),
         bound: Some(bound),

@@ -115,6 +115,29 @@ impl RunSpec {
     pub fn name(&self) -> String {
         format!("{} ({})", self.label, self.column.name())
     }
+
+    /// With the number of training samples in its labels: a quick run has fewer.
+    pub fn sized(&self, samples: usize) -> RunSpec {
+        let mut spec = self.clone();
+        spec.label = sized(&self.label, samples);
+        if let Some(headline) = &mut spec.headline {
+            headline.title = sized(&headline.title, samples);
+        }
+        spec
+    }
+}
+
+/// A text with the number of training samples in place of `{samples}`.
+pub fn sized(text: &str, samples: usize) -> String {
+    let digits = samples.to_string();
+    let mut grouped = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    text.replace("{samples}", &grouped)
 }
 
 fn one_seed() -> Vec<u64> {

@@ -69,6 +69,8 @@ pub struct Record {
     /// What it was tested with: the data, and which of its samples.
     pub data: Arc<Dataset>,
     pub samples: Vec<usize>,
+    /// How many samples it was fitted to.
+    pub n_train: usize,
 }
 
 /// What a run is fitted to and tested with.
@@ -200,6 +202,7 @@ impl Bench<'_> {
 
     fn sources(&mut self, spec: &RunSpec) -> Result<Sources> {
         let data = self.store.get(&spec.data)?;
+        let spec = &spec.sized(data.train_indices().len());
         let tested = match &spec.test {
             Some(name) => self.store.get(name)?,
             None => data.clone(),
@@ -209,6 +212,7 @@ impl Bench<'_> {
             data,
             tested,
             samples,
+            n_train: data.train_indices().len(),
         })
     }
 

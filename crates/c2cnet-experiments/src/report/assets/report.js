@@ -169,6 +169,22 @@
     if (text !== undefined) element.textContent = text;
     return element;
   };
+  // Subscripts _{...} and superscripts ^{...}, in an element of either kind.
+  const rich = (element, text) => {
+    const inSvg = element.namespaceURI === NS;
+    let shifted = 0;
+    text.split(/([_^]\{[^}]*\})/).forEach((part) => {
+      const script = /^([_^])\{(.*)\}$/.exec(part);
+      if (!inSvg) {
+        element.append(script ? Object.assign(document.createElement(script[1] === "_" ? "sub" : "sup"), { textContent: script[2] }) : part);
+        return;
+      }
+      const shift = script ? (script[1] === "_" ? 3 : -5) : 0;
+      element.append(make("tspan", { dy: shift - shifted, ...(script ? { "font-size": "75%" } : {}) }, script ? script[2] : part));
+      shifted = shift;
+    });
+    return element;
+  };
   const DASHES = ["", "7 4", "2 4", "10 4 2 4"];
   const colour = (k) => `var(--s${k % 7})`;
   const written = (v) => {
@@ -250,9 +266,9 @@
         svg.append(make("text", { x: g.left - 8, y: y + 4, "text-anchor": "end" }, text));
       }
       svg.append(make("path", { d: `M${g.left} ${g.top}V${g.top + g.height}H${g.left + g.width}`, class: "frame" }));
-      svg.append(make("text", { x: g.left + g.width / 2, y: height - 8, "text-anchor": "middle", class: "name" }, data.x.title));
+      svg.append(rich(make("text", { x: g.left + g.width / 2, y: height - 8, "text-anchor": "middle", class: "name" }), data.x.title));
       const middle = g.top + g.height / 2;
-      svg.append(make("text", { x: 12, y: middle, transform: `rotate(-90 12 ${middle})`, "text-anchor": "middle", class: "name" }, data.y.title));
+      svg.append(rich(make("text", { x: 12, y: middle, transform: `rotate(-90 12 ${middle})`, "text-anchor": "middle", class: "name" }), data.y.title));
       data.series.forEach((s, k) => {
         if (hidden.has(k)) return;
         let path = "";
@@ -294,7 +310,7 @@
       g.cursor.append(make("line", { x1: px, x2: px, y1: g.top, y2: g.top + g.height, class: "cursor" }));
       const tip = document.createElement("div");
       tip.className = "tip";
-      tip.append(Object.assign(document.createElement("b"), { textContent: `${data.x.title} ${written(x)}` }));
+      tip.append(rich(document.createElement("b"), `${data.x.title} ${written(x)}`));
       data.series.forEach((s, k) => {
         if (hidden.has(k)) return;
         // The nearest point of this series, if it is near.
@@ -312,7 +328,7 @@
         const row = document.createElement("div");
         const sign = document.createElement("i");
         sign.style.background = colour(k);
-        row.append(sign, Object.assign(document.createElement("span"), { textContent: s.name || data.y.title }), Object.assign(document.createElement("span"), { textContent: written(s.y[best]) }));
+        row.append(sign, rich(document.createElement("span"), s.name || data.y.title), Object.assign(document.createElement("span"), { textContent: written(s.y[best]) }));
         tip.append(row);
       });
       plot.append(tip);
@@ -355,7 +371,7 @@
       const line = s.x.length === 1 ? make("circle", { cx: 15, cy: 6, r: 5 }) : make("path", { d: "M1 6H29", "stroke-width": 2.5, "stroke-dasharray": dash(s, k) });
       line.style[s.x.length === 1 ? "fill" : "stroke"] = colour(k);
       sample.append(line);
-      entry.append(sample, s.name);
+      entry.append(sample, rich(document.createElement("span"), s.name));
       entry.addEventListener("click", () => {
         if (!hidden.delete(k)) hidden.add(k);
         entry.setAttribute("aria-pressed", String(!hidden.has(k)));
