@@ -6,12 +6,13 @@ mod command;
 mod device;
 mod exit;
 mod file_kind;
+mod label_args;
 mod outputs;
 mod reading;
 mod settings;
 mod training;
 
-use c2cnet_experiments::terminal::{interrupt, shown};
+use c2cnet_experiments::terminal::{self, interrupt, shown};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -46,8 +47,32 @@ struct Cli {
     #[arg(long, global = true, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
+    /// What shows that work goes on, on standard error.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "HOW",
+        default_value = "auto"
+    )]
+    progress: ProgressStyle,
+
+    /// Leave a line with the time for every step.
+    #[arg(short, long, global = true)]
+    verbose: bool,
+
     #[command(subcommand)]
     command: command::Command,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ProgressStyle {
+    /// Something that moves on a terminal, nothing elsewhere.
+    Auto,
+    /// A line for each step, and every few seconds while one lasts.
+    Plain,
+    /// Nothing.
+    Off,
 }
 
 /// The command with its subcommands. Prose below the options breaks where the terminal ends, and not where the source
@@ -100,6 +125,12 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> anyhow::Result<()> {
     interrupt::install()?;
+    let style = match cli.progress {
+        ProgressStyle::Auto => terminal::Style::Auto,
+        ProgressStyle::Plain => terminal::Style::Plain,
+        ProgressStyle::Off => terminal::Style::Off,
+    };
+    terminal::choose(style, cli.verbose);
     // Started here rather than on first use, so that threads that cannot be started are an error.
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads(cli.threads))

@@ -1,6 +1,8 @@
 //! How data files are read, where users may choose.
 
 use c2cnet::data::{Dataset, Missing};
+use c2cnet::{Error, Result};
+use c2cnet_formats::Format;
 use clap::ValueEnum;
 use std::path::Path;
 
@@ -22,11 +24,14 @@ enum MissingFlag {
 
 impl Reading {
     /// The data of a file.
-    pub fn read(self, path: &Path) -> c2cnet::Result<Dataset> {
-        let missing = match self.missing {
-            MissingFlag::Refuse => Missing::Refuse,
-            MissingFlag::Nan => Missing::Nan,
-        };
-        Dataset::read_npz_with(path, missing)
+    pub fn read(self, path: &Path) -> Result<Dataset> {
+        match (self.missing, Format::of(path)?) {
+            (MissingFlag::Refuse, _) => c2cnet_formats::read(path),
+            (MissingFlag::Nan, Format::Npz) => Dataset::read_npz_with(path, Missing::Nan),
+            (MissingFlag::Nan, _) => Err(Error::Config(format!(
+                "{}: --missing nan is for .npz files; in a table leave out the rows of missing readings",
+                path.display()
+            ))),
+        }
     }
 }

@@ -8,8 +8,9 @@ use c2cnet::metrics::relative;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{C2CNet, FitConfig, fit};
 use c2cnet::{Error, Result};
+use c2cnet_experiments::labels::Labels;
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::picture::{self, Shown, input_of};
+use c2cnet_experiments::picture::{self, Function, Shown, Which};
 use c2cnet_experiments::terminal::{Progress, counted, error, interrupt, say};
 use c2cnet_problems::{AnyProblem, Darcy1d, Problem, problems};
 use faer::Mat;
@@ -119,18 +120,17 @@ fn fit_and_explain(data: &Dataset, seed: u64, model_file: &Path) -> anyhow::Resu
 }
 
 fn draw(name: &str, data: &Dataset, rows: &[Shown], file: &Path) -> anyhow::Result<()> {
+    let predicted_at = rows[0].output.as_ref().map_or(0, |(u, _)| u.points.len());
     let title = format!(
         "{}: test samples predicted at {} from inputs at {}",
         name,
-        counted(rows[0].points.len(), "point"),
+        counted(predicted_at, "point"),
         data.inputs[0].1.points_of(0).len()
     );
-    let figure = picture::draw(&title, rows, data.triangles.as_deref())?;
-    output_path::write(file, &figure.to_svg())?;
+    output_path::write(file, &picture::draw(&title, rows, data).to_svg())?;
     say(format_args!(
-        "   wrote {}: prediction, truth and error of {}\n",
+        "   wrote {}: prediction, truth and error of the median and the worst test sample\n",
         file.display(),
-        counted(rows.len(), "test sample")
     ))?;
     Ok(())
 }
@@ -241,24 +241,36 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
         between.len(),
         error(each.iter().sum::<f64>() / each.len() as f64)
     ))?;
-    let row = |(what, k): (&str, usize)| Shown {
-        what: format!("{what}: sample {}", test[k]),
-        rl2e: each[k],
-        symbol: "u".into(),
-        points: points.clone(),
-        truth: truth.values_of(k),
-        predicted: predicted.col(k).iter().copied().collect(),
-        input: input_of(&inputs, k),
+    let labels = Labels::of(data);
+    let row = |(what, k): (&str, usize)| {
+        let function = Function {
+            axes: labels.axes("y", "", points.dim()),
+            symbol: "u".into(),
+            points: points.clone(),
+            values: truth.values_of(k),
+        };
+        Shown {
+            what: format!("{what}: sample {}", test[k]),
+            rl2e: each[k],
+            input: picture::inputs(&inputs.inputs, k, &labels)
+                .into_iter()
+                .next(),
+            output: Some((function, predicted.col(k).iter().copied().collect())),
+        }
     };
     Ok(median_and_worst(&each).map(row).into())
 }
 
 /// Test samples at the data's own points.
 fn coarse(model: &C2CNet, test: &Dataset, each: &[f64]) -> Result<Vec<Shown>> {
-    median_and_worst(each)
-        .into_iter()
-        .map(|(what, k)| Shown::of(model, test, k, what.to_string(), each[k]))
-        .collect()
+    let labels = Labels::of(test);
+    let mut rows = Vec::new();
+    for (what, sample) in median_and_worst(each) {
+        let (what, rl2e) = (what.to_string(), each[sample]);
+        let which = Which { sample, what, rl2e };
+        rows.extend(Shown::rows(model, test, &labels, &which)?);
+    }
+    Ok(rows)
 }
 
 fn median_and_worst(errors: &[f64]) -> [(&'static str, usize); 2] {

@@ -6,7 +6,6 @@ mod inline;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
 use crate::settings::FitFlags;
-use c2cnet::data::Dataset;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
 use c2cnet::fit;
 use c2cnet_experiments::output_path;
@@ -64,7 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         .map(|path| (path.as_path(), FileKind::Other));
     outputs::check(args.force, reads, &writes)?;
     let progress = Progress::start("reading the data");
-    let data = Dataset::read_npz(&args.data)?;
+    let data = c2cnet_formats::read(&args.data)?;
     let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;
     let mut train = data.train_indices();
     train.truncate(config.search.samples);

@@ -2,6 +2,7 @@
 
 use super::errors;
 use crate::file_kind::FileKind;
+use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
 use crate::reading::Reading;
 use c2cnet::C2CNet;
@@ -9,7 +10,7 @@ use c2cnet::data::Dataset;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::picture::{self, Shown};
+use c2cnet_experiments::picture::{self, Shown, Which};
 use c2cnet_experiments::terminal::{self, Progress, counted, say};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -50,6 +51,9 @@ pub struct Args {
     reading: Reading,
 
     #[command(flatten)]
+    labels: LabelArgs,
+
+    #[command(flatten)]
     force: Force,
 
     /// Print one JSON object instead of text.
@@ -73,10 +77,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let clock = Instant::now();
     let mut report = model.evaluate(&chosen)?;
     let seconds = clock.elapsed().as_secs_f64();
-    let rows = args
-        .figure
-        .as_ref()
-        .map(|_| rows(&model, &chosen, &report, &indices));
+    // Drawn before samples get their numbers in the file; a figure that fails takes nothing else with it.
+    let figure = args.figure.as_ref().map(|path| {
+        let rows = rows(args, &model, &chosen, &report, &indices)?;
+        let title = format!("{} on {}", args.model.display(), args.data.display());
+        output_path::write_figure(path, &picture::draw(&title, &rows, &chosen).to_svg())
+    });
     // Samples are numbered as in the file.
     report.worst_sample = indices[report.worst_sample];
     if let Some(path) = &args.per_sample {
@@ -86,11 +92,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         output_path::write(path, &csv)?;
     }
-    if let (Some(path), Some(rows)) = (&args.figure, rows) {
-        let title = format!("{} on {}", args.model.display(), args.data.display());
-        let figure = picture::draw(&title, &rows?, chosen.triangles.as_deref())?;
-        output_path::write_figure(path, &figure.to_svg())?;
-    }
     drop(progress);
     if args.json {
         let mut object = errors::object(&report, &on, seconds);
@@ -99,7 +100,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             serde_json::json!(withheld_at_fit(&model)),
         );
         terminal::say_json(&object.into())?;
-        return Ok(());
+        return Ok(figure.unwrap_or(Ok(()))?);
     }
     if on == "train" {
         say(
@@ -119,10 +120,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             terminal::error(error)
         ))?;
     }
-    for path in [&args.per_sample, &args.figure].into_iter().flatten() {
+    let drawn = args
+        .figure
+        .as_ref()
+        .filter(|_| matches!(figure, Some(Ok(()))));
+    for path in args.per_sample.as_ref().into_iter().chain(drawn) {
         say(format_args!("wrote {}", path.display()))?;
     }
-    Ok(())
+    Ok(figure.unwrap_or(Ok(()))?)
 }
 
 /// The error at withheld points, as measured before these returned for the final fit.
@@ -131,7 +136,7 @@ fn withheld_at_fit(model: &C2CNet) -> Option<f64> {
 }
 
 /// The samples meant by `on`, and what they are.
-fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, Vec<usize>)> {
+pub fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, Vec<usize>)> {
     let split = data.split.is_some() || data.n_train.is_some_and(|n| n < data.samples());
     let (name, indices) = match on {
         "all" => ("all", (0..data.samples()).collect()),
@@ -166,11 +171,13 @@ fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, Vec<u
 
 /// The best, the median and the worst sample, to be drawn.
 fn rows(
+    args: &Args,
     model: &C2CNet,
     data: &Dataset,
     report: &EvaluationReport,
     numbers: &[usize],
 ) -> Result<Vec<Shown>> {
+    let labels = args.labels.of(data)?;
     let mut order: Vec<usize> = (0..report.relative.len()).collect();
     order.sort_by(|&a, &b| report.relative[a].total_cmp(&report.relative[b]));
     let picks = [
@@ -179,12 +186,16 @@ fn rows(
         ("worst", order[order.len() - 1]),
     ];
     let mut rows: Vec<Shown> = Vec::new();
-    for (n, (what, k)) in picks.into_iter().enumerate() {
-        if picks[..n].iter().any(|(_, before)| *before == k) {
+    for (n, (what, sample)) in picks.into_iter().enumerate() {
+        if picks[..n].iter().any(|(_, before)| *before == sample) {
             continue;
         }
-        let what = format!("{what}: sample {}", numbers[k]);
-        rows.push(Shown::of(model, data, k, what, report.relative[k])?);
+        let which = Which {
+            sample,
+            what: format!("{what}: sample {}", numbers[sample]),
+            rl2e: report.relative[sample],
+        };
+        rows.extend(Shown::rows(model, data, &labels, &which)?);
     }
     Ok(rows)
 }

@@ -3,6 +3,7 @@
 mod cite;
 mod compare;
 mod completions;
+mod convert;
 mod demo;
 mod diagnose;
 mod errors;
@@ -25,6 +26,7 @@ use clap::Subcommand;
 pub enum Command {
     Demo(demo::Args),
     Generate(generate::Args),
+    Convert(convert::Args),
     Plot(plot::Args),
     Plan(plan::Args),
     Fit(fit::Args),
@@ -47,6 +49,7 @@ impl Command {
         match self {
             Command::Demo(args) => demo::run(&args),
             Command::Generate(args) => generate::run(&args),
+            Command::Convert(args) => convert::run(&args),
             Command::Plot(args) => plot::run(&args),
             Command::Plan(args) => plan::run(&args),
             Command::Fit(args) => fit::run(&args),

@@ -1,14 +1,17 @@
 //! `c2cnet plot`: a picture of one sample, or of the course of training.
 
 use crate::file_kind::FileKind;
+use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
 use crate::training;
 use c2cnet::Error;
 use c2cnet::data::{Bounds, Dataset, Field, Fields, Points, npz};
 use c2cnet::storage::open_plain;
+use c2cnet_experiments::labels::Labels;
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::picture::{PLANE, plane, sorted};
+use c2cnet_experiments::picture::{cells_of, plane, sorted};
 use c2cnet_experiments::terminal::{counted, number, say};
+use c2cnet_experiments::view::{Cells, views};
 use c2cnet_figure::contour::Segment;
 use c2cnet_figure::{ARROW_MARGIN, ColourScale, Figure, Panel, Series};
 use std::io::Read;
@@ -19,17 +22,18 @@ Examples:
   c2cnet plot data.npz
   c2cnet plot data.npz --sample 3 -o sample.svg
   c2cnet plot metrics.jsonl -o loss.svg
+  c2cnet plot prediction.npz --label 'y=x [m],t [s]' --label 'u=height [m]'
 
 Functions on an interval are drawn as curves, on a grid or mesh of the plane as maps,
-at other points as dots; vectors at a sample's own sensors as arrows. Of more than two
-coordinates, the first two are shown. What `fit --metrics` writes is drawn as errors and
+at other points as dots; vectors at a sample's own sensors as arrows; in space as slices
+through the middle. Of more than three coordinates, the first two are shown. What `fit --metrics` writes is drawn as errors and
 learning rate over the steps, also while training goes on.";
 
 /// Draw the input and output functions of one sample, or the course of training.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The data (.npz), or the metrics of training (JSON lines).
+    /// The data or a prediction, or the metrics of training (JSON lines).
     data: PathBuf,
 
     /// The sample, counted from 0 as in the file [default: 0].
@@ -40,6 +44,9 @@ pub struct Args {
     /// data with the sample, -K.svg].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    labels: LabelArgs,
 
     #[command(flatten)]
     force: Force,
@@ -65,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let sample = args.sample.unwrap_or(0);
         let path = path(format!("{stem}-{sample}.svg"));
         check(&path)?;
-        let data = Dataset::read_npz(&args.data)?;
+        let data = read(&args.data)?;
         if sample >= data.samples() {
             return Err(Error::Data(format!(
                 "{} has no sample {sample}: it has {}, counted from 0",
@@ -82,11 +89,22 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             ))
             .into());
         }
-        (path, Drawing::new(&data, sample).figure(&stem))
+        (
+            path,
+            Drawing::new(&data, sample, args.labels.of(&data)?).figure(&stem),
+        )
     };
     output_path::write_figure(&path, &figure.to_svg())?;
     say(format_args!("wrote {}", path.display()))?;
     Ok(())
+}
+
+/// Data of any format, or a prediction.
+fn read(path: &Path) -> c2cnet::Result<Dataset> {
+    match FileKind::of(path)? {
+        FileKind::Prediction => Dataset::read_prediction(path),
+        _ => c2cnet_formats::read(path),
+    }
 }
 
 fn stem(data: &Path) -> String {
@@ -106,9 +124,6 @@ fn is_json(path: &Path) -> c2cnet::Result<bool> {
     })
 }
 
-/// Dots to a panel: more would hide one another.
-const MOST_DOTS: usize = 1500;
-
 /// Panels in a row.
 const ACROSS: usize = 3;
 
@@ -123,17 +138,19 @@ struct Drawing<'a> {
     data: &'a Dataset,
     sample: usize,
     problem: &'a str,
+    labels: Labels,
     /// The boundary of what the output describes, drawn over everything in the plane.
     boundary: Vec<Segment>,
 }
 
 impl<'a> Drawing<'a> {
-    fn new(data: &'a Dataset, sample: usize) -> Self {
+    fn new(data: &'a Dataset, sample: usize, labels: Labels) -> Self {
         let problem = data.meta["problem"].as_str().unwrap_or_default();
         let mut drawing = Drawing {
             data,
             sample,
             problem,
+            labels,
             boundary: Vec::new(),
         };
         if let ("stokes-inverse", Some(field)) = (problem, drawing.plane_output()) {
@@ -209,65 +226,59 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// One panel for each component, or one of arrows.
+    /// One panel for each component, or one of arrows; of fields in space, one for each slice.
     fn panels(&self, kind: Kind, name: &str, field: &Field) -> Vec<Panel> {
         let points = field.points_of(self.sample);
         let values = field.values_of(self.sample);
-        let symbols = self.symbols(kind, name, field.components());
-        let role = match kind {
-            Kind::Input => "input",
-            Kind::Output => "output",
+        let (role, points_key, values_key) = match kind {
+            Kind::Input => ("input", "x", "f"),
+            Kind::Output => ("output", "y", "u"),
         };
+        let symbols = self.labels.components(values_key, name, field.components());
+        let axes = self.labels.axes(points_key, name, points.dim());
         let sensors = field.shared_points().is_none();
         if sensors && points.dim() == 2 && field.components() == 2 {
-            let symbol = self.symbol(kind, name);
+            let symbol = &self.labels.components(values_key, name, 1)[0];
             let title = format!("{role} {symbol} at {}", counted(points.len(), "sensor"));
-            return vec![self.arrows(&title, &symbol, points, &values)];
+            return vec![self.arrows(&title, symbol, &axes, (points, &values))];
         }
         let parts = values.chunks_exact(points.len()).zip(&symbols);
-        match points.dim() {
-            1 => parts
-                .map(|(values, symbol)| {
-                    let (x, values) = sorted(points.coords(), values);
-                    let series = if sensors {
-                        Series::markers("", &x, &values)
-                    } else {
-                        Series::line("", &x, &values)
-                    };
-                    Panel::lines(self.coordinate(), symbol)
-                        .title(&format!("{role} {symbol}"))
-                        .series(series)
-                        .into()
-                })
-                .collect(),
-            2 => {
-                let plane = plane(points, self.triangles(field));
-                parts
-                    .map(|(values, symbol)| {
-                        let scale = ColourScale::field(symbol);
-                        let title = format!("{role} {symbol}");
-                        let panel = plane.panel(self.plane(), &title, values, scale);
-                        let panel = panel.overlay(&self.boundary);
-                        if self.in_time() {
-                            panel.free_aspect()
-                        } else {
-                            panel
-                        }
-                    })
-                    .collect()
-            }
-            _ => parts
-                .map(|(values, symbol)| shadow(&format!("{role} {symbol}"), symbol, points, values))
-                .collect(),
+        if points.dim() == 1 {
+            let curve = |(values, symbol): (&[f64], &String)| {
+                let (x, values) = sorted(points.coords(), values);
+                let series = match sensors {
+                    true => Series::markers("", &x, &values),
+                    false => Series::line("", &x, &values),
+                };
+                let panel = Panel::lines(&axes[0], symbol).title(&format!("{role} {symbol}"));
+                panel.series(series).into()
+            };
+            return parts.map(curve).collect();
         }
+        let views = views(points, self.cells(field), &axes);
+        parts
+            .flat_map(|(values, symbol)| views.iter().map(move |view| (view, values, symbol)))
+            .map(|(view, values, symbol)| {
+                let part = if view.title.is_empty() { "" } else { ", " };
+                let title = format!("{role} {symbol}{part}{}", view.title);
+                let scale = ColourScale::field(symbol).covering(values);
+                let panel = view.panel(&axes, &title, &view.values(values), scale);
+                panel.overlay(&self.boundary)
+            })
+            .collect()
     }
 
-    fn arrows(&self, title: &str, symbol: &str, points: &Points, values: &[f64]) -> Panel {
+    fn arrows(
+        &self,
+        title: &str,
+        symbol: &str,
+        axes: &[String],
+        (points, values): (&Points, &[f64]),
+    ) -> Panel {
         let n = points.len();
         let feet: Vec<[f64; 2]> = points.iter().map(|p| [p[0], p[1]]).collect();
         let vectors: Vec<[f64; 2]> = (0..n).map(|i| [values[i], values[n + i]]).collect();
-        let [across, up] = self.plane();
-        let panel = Panel::arrows(across, up, &feet, &vectors)
+        let panel = Panel::arrows(&axes[0], &axes[1], &feet, &vectors)
             .colours(ColourScale::field(&format!("|{symbol}|")))
             .title(title)
             .overlay(&self.boundary);
@@ -288,88 +299,10 @@ impl<'a> Drawing<'a> {
     }
 
     /// The mesh of the first output, for fields on its points.
-    fn triangles(&self, field: &Field) -> Option<&'a [[usize; 3]]> {
-        let nodes = self.data.mesh_points()?;
-        let same = field.shared_points()?.coords() == nodes.coords();
-        self.data.triangles.as_deref().filter(|_| same)
-    }
-
-    fn in_time(&self) -> bool {
-        self.problem == "kdv-burgers"
-    }
-
-    fn plane(&self) -> [&'static str; 2] {
-        if self.in_time() { ["x", "t"] } else { PLANE }
-    }
-
-    fn coordinate(&self) -> &'static str {
-        match self.problem {
-            // The load acts on an edge of equal first coordinates.
-            "elastic-plate" => PLANE[1],
-            _ => "x",
+    fn cells(&self, field: &Field) -> Cells<'a> {
+        match (self.data.mesh_points(), field.shared_points()) {
+            (Some(nodes), Some(points)) if nodes == points => cells_of(self.data),
+            _ => Cells::default(),
         }
     }
-
-    /// What the components are called.
-    fn symbols(&self, kind: Kind, name: &str, components: usize) -> Vec<String> {
-        let known: &[&str] = match (self.problem, kind) {
-            ("darcy-lshape", Kind::Input) => &["k", "f"],
-            ("elastic-plate", Kind::Output) => &["u", "v"],
-            _ => &[],
-        };
-        if known.len() == components && name.is_empty() {
-            return known.iter().map(|s| (*s).to_string()).collect();
-        }
-        let symbol = self.symbol(kind, name);
-        match components {
-            1 => vec![symbol],
-            n => (1..=n).map(|c| format!("{symbol}_{{{c}}}")).collect(),
-        }
-    }
-
-    fn symbol(&self, kind: Kind, name: &str) -> String {
-        let symbol = match (self.problem, kind) {
-            _ if !name.is_empty() => name,
-            ("darcy2d", Kind::Input) => "κ",
-            ("stokes-inverse", Kind::Input) => "velocity",
-            ("stokes-inverse", Kind::Output) => "signed distance",
-            (_, Kind::Input) => "f",
-            (_, Kind::Output) => "u",
-        };
-        symbol.to_string()
-    }
-}
-
-/// Dots at the first two of many coordinates.
-fn shadow(title: &str, symbol: &str, points: &Points, values: &[f64]) -> Panel {
-    let chosen = spread(points.len(), MOST_DOTS);
-    let column = |k: usize| -> Vec<f64> { chosen.iter().map(|&i| points.point(i)[k]).collect() };
-    let shown: Vec<f64> = chosen.iter().map(|&i| values[i]).collect();
-    let mut title = format!(
-        "{title} against the first 2 of {} coordinates",
-        points.dim()
-    );
-    if chosen.len() < points.len() {
-        title += &format!("; {} of {} points", chosen.len(), points.len());
-    }
-    Panel::scatter(PLANE[0], PLANE[1], &column(0), &column(1), &shown)
-        .colours(ColourScale::field(symbol).covering(values))
-        .title(&title)
-        .equal_aspect()
-        .into()
-}
-
-/// At most `most` of `n` indices in an order without a pattern: every so-manieth point of a grid
-/// would show stripes.
-fn spread(n: usize, most: usize) -> Vec<usize> {
-    let mut indices: Vec<usize> = (0..n).collect();
-    if n > most {
-        indices.sort_by_key(|&i| {
-            let mixed = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (mixed ^ (mixed >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-        });
-        indices.truncate(most);
-        indices.sort_unstable();
-    }
-    indices
 }

@@ -4,29 +4,35 @@ use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
 use crate::reading::Reading;
 use c2cnet::C2CNet;
-use c2cnet::data::npz::write_npz;
-use c2cnet::data::{Dataset, Field, Points, read_output_points, read_points};
+use c2cnet::data::{Dataset, Field, Fields, Points, Scattered, read_output_points};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
+use c2cnet_formats::{Format, Mesh};
 use faer::Mat;
 use serde_json::json;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-INPUT is an .npz file with x and f, or p, as for `fit`; outputs are not needed. The input points need
-not be those of the training data.
+INPUT is a file with x and f, or p, as for `fit`; outputs are not needed. The input points need not be
+those of the training data.
 
 The outputs are predicted at
-  --at POINTS         an .npy array (n, d), a .csv with one point a line, or y of an .npz file
+  --at POINTS         an .npy array (n, d), a .csv with one point per line, y of an .npz file, or
+                      the points of a mesh (.vtu, .vtk, .msh)
   else y of INPUT     (also each sample's own points, where INPUT has u there)
   else the points that the model was fitted with
 and written as y (n, d) and u (N, n) or (N, n, components); named outputs as y.NAME, u.NAME.
 Where the points were given as a grid, y and u have its shape: (k1, k2, 2) and (N, k1, k2); u is complex
 where the training outputs were. Quantities have no points and are written as q (N, k), q.NAME.
 
+OUT may also be a table (.csv: a row per sample and point) or a mesh for ParaView and gmsh (.vtu,
+.vtk, .msh: u, or u[0], u[1], ... for several samples), with the cells of POINTS or INPUT, or of the
+grid that the points form.
+
 Examples:
   c2cnet predict model.c2c new.npz -o prediction.npz
   c2cnet predict model.c2c new.npz --at fine.csv -o prediction.npz
+  c2cnet predict model.c2c new.npz --at mesh.msh -o prediction.vtu
   python -c \"import numpy; print(numpy.load('prediction.npz')['u'].shape)\"";
 
 /// Predict output functions for the input functions of a file, at any points.
@@ -39,11 +45,11 @@ pub struct Args {
     /// The input functions.
     input: PathBuf,
 
-    /// Where to predict: .npy, .npz or .csv [default: y of INPUT, else the fitted points].
+    /// Where to predict: .npy, .npz, .csv or a mesh [default: y of INPUT, else the fitted points].
     #[arg(long, value_name = "POINTS")]
     at: Option<PathBuf>,
 
-    /// Where to write the prediction (.npz).
+    /// Where to write the prediction: .npz, .csv, .vtu, .vtk or .msh.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
@@ -66,17 +72,6 @@ enum Target {
     Vector,
 }
 
-/// One predicted output.
-struct Prediction {
-    name: String,
-    target: Target,
-    /// Whether components are real and imaginary parts in turn.
-    complex: bool,
-    /// For shared points, one `n` x `N` matrix a component; else one `n_k` x 1 a component, for
-    /// each sample.
-    values: Vec<Vec<Mat<f64>>>,
-}
-
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let reads = [&*args.model, &*args.input]
         .into_iter()
@@ -85,11 +80,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let progress = Progress::start("reading the model and the inputs");
     let model = C2CNet::load(&args.model)?;
     let data = args.reading.read(&args.input)?;
-    let targets = targets(args, &model, &data)?;
+    let places = args.at.as_deref().map(c2cnet_formats::read_places);
+    let places = places.transpose()?;
+    let targets = targets(args, places.as_ref(), &model, &data)?;
     drop(progress);
     let progress = Progress::start(format!("predicting {}", counted(data.samples(), "sample")));
     let coordinates = model.predict_coordinates(&data.inputs)?;
-    let mut predictions = Vec::new();
+    let mut outputs = Fields::default();
     for (name, target) in targets {
         let values = match &target {
             Target::Shared(points) => vec![model.decode(coordinates.as_ref(), &name, points)?],
@@ -102,18 +99,22 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 .map(|(k, points)| model.decode(coordinates.as_ref().subcols(k, 1), &name, points))
                 .collect::<Result<_>>()?,
         };
-        let mut outputs = model.outputs().iter();
-        predictions.push(Prediction {
-            complex: outputs.any(|(n, decoder)| *n == name && decoder.is_complex()),
+        let mut decoders = model.outputs().iter();
+        let complex = decoders.any(|(n, decoder)| *n == name && decoder.is_complex());
+        let field = field(target, values)?;
+        outputs.push(
             name,
-            target,
-            values,
-        });
+            match complex {
+                true => field.as_complex(),
+                false => field,
+            },
+        );
     }
-    interrupt::patiently(|| write(args, &predictions))?;
+    let prediction = with_cells(outputs, places, &data);
+    interrupt::patiently(|| c2cnet_formats::write(&args.output, &prediction))?;
     drop(progress);
     // Null for a vector, which has none.
-    let points: Vec<Option<usize>> = predictions.iter().map(Prediction::points).collect();
+    let points: Vec<Option<usize>> = prediction.outputs.iter().map(|(_, f)| points(f)).collect();
     if args.json {
         terminal::say_json(&json!({
             "output": args.output,
@@ -137,10 +138,45 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The outputs, with the cells between their points where these are known.
+fn with_cells(outputs: Fields, places: Option<Mesh>, data: &Dataset) -> Dataset {
+    let mut prediction = Dataset {
+        inputs: Fields::default(),
+        outputs,
+        n_train: None,
+        split: None,
+        triangles: None,
+        tetrahedra: None,
+        meta: serde_json::Value::Null,
+    };
+    match places {
+        Some(Mesh { points, cells, .. }) => {
+            let some = |known: bool| known && prediction.mesh_points() == Some(&points);
+            let flat = some(!cells.triangles.is_empty() && points.dim() == 2);
+            let solid = some(!cells.tetrahedra.is_empty());
+            prediction.triangles = flat.then_some(cells.triangles);
+            prediction.tetrahedra = solid.then_some(cells.tetrahedra);
+        }
+        None if prediction
+            .mesh_points()
+            .is_some_and(|p| Some(p) == data.mesh_points()) =>
+        {
+            prediction.triangles.clone_from(&data.triangles);
+            prediction.tetrahedra.clone_from(&data.tetrahedra);
+        }
+        None => {}
+    }
+    prediction
+}
+
 /// Where each output of the model is to be predicted.
-fn targets(args: &Args, model: &C2CNet, data: &Dataset) -> Result<Vec<(String, Target)>> {
-    if let Some(path) = &args.at {
-        let points = read_points(path)?;
+fn targets(
+    args: &Args,
+    places: Option<&Mesh>,
+    model: &C2CNet,
+    data: &Dataset,
+) -> Result<Vec<(String, Target)>> {
+    if let Some(Mesh { points, .. }) = places {
         let all = model.outputs().iter();
         return Ok(all
             .map(|(name, decoder)| {
@@ -153,10 +189,9 @@ fn targets(args: &Args, model: &C2CNet, data: &Dataset) -> Result<Vec<(String, T
             .collect());
     }
     // With u in the file, samples may have points of their own.
-    let in_file = if data.outputs.is_empty() {
-        read_output_points(&args.input)?
-    } else {
-        Vec::new()
+    let in_file = match Format::of(&args.input)? {
+        Format::Npz if data.outputs.is_empty() => read_output_points(&args.input)?,
+        _ => Vec::new(),
     };
     model
         .outputs()
@@ -190,88 +225,34 @@ fn targets(args: &Args, model: &C2CNet, data: &Dataset) -> Result<Vec<(String, T
         .collect()
 }
 
-impl Prediction {
-    /// How many points, at most; none for a vector.
-    fn points(&self) -> Option<usize> {
-        match &self.target {
-            Target::Shared(points) => Some(points.len()),
-            Target::PerSample(all) => all.iter().map(Points::len).max(),
-            Target::Vector => None,
+/// The prediction of one output, whose values at shared points are one `n` x `N` matrix per component, and else one
+/// `n_k` x 1 per component for each sample.
+fn field(target: Target, mut values: Vec<Vec<Mat<f64>>>) -> Result<Field> {
+    match target {
+        Target::Shared(points) => Field::shared(points, values.swap_remove(0)),
+        Target::Vector => {
+            let rows = &values[0];
+            let vectors = Mat::from_fn(rows.len(), rows[0].ncols(), |i, k| rows[i][(0, k)]);
+            Field::vector(vectors.as_ref())
         }
-    }
-
-    /// Points, if any, and all components of sample `k`, padded with NaN to `n` points.
-    fn sample(&self, k: usize, n: usize) -> Vec<f64> {
-        let (fields, column) = match &self.target {
-            Target::Shared(_) | Target::Vector => (&self.values[0], k),
-            Target::PerSample(_) => (&self.values[k], 0),
-        };
-        (0..n)
-            .flat_map(|i| {
-                fields.iter().map(move |field| {
-                    if i < field.nrows() {
-                        field[(i, column)]
-                    } else {
-                        f64::NAN
-                    }
-                })
-            })
-            .collect()
+        Target::PerSample(points) => {
+            let components = values[0].len();
+            let samples = points.into_iter().zip(values);
+            let samples = samples.map(|(points, values)| Scattered {
+                points,
+                values: values
+                    .iter()
+                    .flat_map(|v| v.col_as_slice(0))
+                    .copied()
+                    .collect(),
+            });
+            Field::per_sample(components, samples.collect())
+        }
     }
 }
 
-fn write(args: &Args, predictions: &[Prediction]) -> Result<()> {
-    let has_function = |p: &Prediction| p.name.is_empty() && !matches!(p.target, Target::Vector);
-    let unnamed_function = predictions.iter().any(has_function);
-    write_npz(&args.output, |npz| {
-        for prediction in predictions {
-            let key = |stem: &str| match prediction.name.as_str() {
-                "" => stem.to_string(),
-                // As in a data file: what is called q beside u has the key q.
-                "q" if stem == "q" && unnamed_function => stem.to_string(),
-                name => format!("{stem}.{name}"),
-            };
-            let n = prediction.points().unwrap_or(1);
-            let components = prediction.values[0].len();
-            let samples = match &prediction.target {
-                Target::Shared(points) => {
-                    let coords = points.coords().iter().copied();
-                    let shape = [points.shape(), vec![points.dim()]].concat();
-                    npz.put_f64(&key("y"), &shape, coords)?;
-                    prediction.values[0][0].ncols()
-                }
-                Target::PerSample(all) => {
-                    let dim = all[0].dim();
-                    let coords = all.iter().flat_map(|p| {
-                        let padding = std::iter::repeat_n(f64::NAN, (n - p.len()) * dim);
-                        p.coords().iter().copied().chain(padding)
-                    });
-                    npz.put_f64(&key("y"), &[all.len(), n, dim], coords)?;
-                    let counts = all.iter().map(|p| p.len() as i64);
-                    npz.put_i64(&key("y_count"), &[all.len()], counts)?;
-                    all.len()
-                }
-                Target::Vector => prediction.values[0][0].ncols(),
-            };
-            let entries = if prediction.complex {
-                components / 2
-            } else {
-                components
-            };
-            let (stem, mut shape) = match &prediction.target {
-                Target::Vector => ("q", vec![samples, components]),
-                Target::Shared(points) => ("u", [vec![samples], points.shape()].concat()),
-                Target::PerSample(_) => ("u", vec![samples, n]),
-            };
-            if stem == "u" && entries > 1 {
-                shape.push(entries);
-            }
-            let values = (0..samples).flat_map(|k| prediction.sample(k, n));
-            match prediction.complex {
-                true => npz.put_complex(&key(stem), &shape, values)?,
-                false => npz.put_f64(&key(stem), &shape, values)?,
-            }
-        }
-        Ok(())
-    })
+/// How many points, at most; none for a vector.
+fn points(field: &Field) -> Option<usize> {
+    let counts = (0..field.samples()).map(|k| field.points_of(k).len());
+    counts.max().filter(|_| !field.is_vector())
 }

@@ -1,52 +1,132 @@
-//! `c2cnet report`: one page about a run, and its main figures as Markdown.
+//! `c2cnet report`: one page about a run or a model, and the main figures of a run as Markdown.
 
+use super::evaluate::samples_of;
 use crate::file_kind::FileKind;
+use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
-use c2cnet_experiments::report;
-use c2cnet_experiments::terminal::say;
-use std::path::PathBuf;
+use crate::training;
+use c2cnet::{C2CNet, Error};
+use c2cnet_experiments::report::{self, Subject};
+use c2cnet_experiments::terminal::{Progress, counted, say};
+use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 Examples:
-  c2cnet report reproduction
+  c2cnet report model.c2c data.npz
+  c2cnet report model.c2c data.npz --metrics metrics.jsonl -o page.html
   c2cnet report reproduction -o page.html --results RESULTS.md
 
-RUN is what `c2cnet reproduce` wrote. The page needs no other file and no network. An experiment
-that is missing or damaged is named with the reason; the others are shown.";
+Of a model: errors by component, samples from the best to the worst, errors over the points, what was
+chosen and why, training curves (--metrics, which `fit --metrics` writes), and what to try next. RUN is
+what `c2cnet reproduce` wrote; an experiment that is missing or damaged is named with the reason. The
+page needs no other file and no network.";
 
-/// Write a self-contained HTML page about a run of the paper's experiments.
+/// Write a self-contained HTML page about a model, or about a run of the paper's experiments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The folder of the run.
-    run: PathBuf,
+    /// The model file, or the folder of a run.
+    #[arg(value_name = "MODEL or RUN")]
+    subject: PathBuf,
 
-    /// Where to write the page [default: report.html in the folder].
+    /// The data that judges the model.
+    data: Option<PathBuf>,
+
+    /// Where to write the page [default: MODEL.html here, or report.html in RUN].
     #[arg(short, long, value_name = "HTML")]
     output: Option<PathBuf>,
 
-    /// Also write the headline table and each experiment's main table as Markdown.
+    /// Which samples of the data: train, test, all, or the name of a set in the file.
+    #[arg(long, default_value = "test", value_name = "SET")]
+    on: String,
+
+    /// The metrics of the model's training, for its curves.
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+
+    /// Also write the headline table and each experiment's main table of a run as Markdown.
     #[arg(long, value_name = "MD")]
     results: Option<PathBuf>,
+
+    #[command(flatten)]
+    labels: LabelArgs,
 
     #[command(flatten)]
     force: Force,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    let is_run = args.subject.is_dir();
+    match (&args.data, is_run) {
+        (None, true) => of_run(args),
+        (Some(data), false) => of_model(args, data),
+        (None, false) => Err(Error::Config(format!(
+            "{} is no folder of a run; of a model, give the data that judges it too: c2cnet report MODEL DATA",
+            args.subject.display()
+        ))
+        .into()),
+        (Some(_), true) => Err(Error::Config(format!(
+            "{} is the folder of a run, which needs no data",
+            args.subject.display()
+        ))
+        .into()),
+    }
+}
+
+fn of_run(args: &Args) -> anyhow::Result<()> {
     let page = args.output.clone();
-    let page = page.unwrap_or_else(|| args.run.join("report.html"));
+    let page = page.unwrap_or_else(|| args.subject.join("report.html"));
     let writes = [&page].into_iter().chain(&args.results);
     let writes: Vec<_> = writes
         .map(|path| (path.as_path(), FileKind::Other))
         .collect();
-    let reads = report::files(&args.run);
+    let reads = report::files(&args.subject);
     outputs::check(args.force, reads.iter().map(PathBuf::as_path), &writes)?;
-    report::write(&args.run, &page)?;
+    report::write(&args.subject, &page)?;
     say(format_args!("wrote {}", page.display()))?;
     if let Some(markdown) = &args.results {
-        report::write_results(&args.run, markdown)?;
+        report::write_results(&args.subject, markdown)?;
         say(format_args!("wrote {}", markdown.display()))?;
     }
+    Ok(())
+}
+
+fn of_model(args: &Args, data_file: &Path) -> anyhow::Result<()> {
+    if args.results.is_some() {
+        return Err(Error::Config("--results is for the folder of a run".into()).into());
+    }
+    let page = args.output.clone().unwrap_or_else(|| {
+        let name = args.subject.file_stem().unwrap_or(args.subject.as_os_str());
+        PathBuf::from(name).with_extension("html")
+    });
+    let reads = [&*args.subject, data_file];
+    let reads = reads.into_iter().chain(args.metrics.as_deref());
+    outputs::check(args.force, reads, &[(&page, FileKind::Other)])?;
+    let progress = Progress::start("reading the model and the data");
+    let model = C2CNet::load(&args.subject)?;
+    let data = c2cnet_formats::read(data_file)?;
+    let (on, numbers) = samples_of(&data, &args.on, &model)?;
+    let metrics = args.metrics.as_deref().map(training::read_metrics);
+    let metrics = metrics.transpose()?.unwrap_or_default();
+    progress.step(format!("predicting {}", counted(numbers.len(), "sample")));
+    let chosen = data.select(&numbers);
+    let mut errors = model.evaluate(&chosen)?;
+    // Samples are numbered as in the file.
+    errors.worst_sample = numbers[errors.worst_sample];
+    progress.step("drawing");
+    let subject = Subject {
+        model: &model,
+        data: &chosen,
+        numbers: &numbers,
+        on: &on,
+        report: &errors,
+        labels: &args.labels.of(&data)?,
+        model_file: &args.subject,
+        data_file,
+        training: training::curves(&metrics),
+    };
+    report::write_model(&subject, &page)?;
+    drop(progress);
+    say(format_args!("wrote {}", page.display()))?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The course of training as a figure.
 
 use super::metrics::Record;
+use c2cnet_experiments::run_files::{Axis, Curve, Series as CurveSeries};
 use c2cnet_figure::{Figure, Panel, Series};
 
 /// Errors, and the rate below them, over the steps: a column for each network.
@@ -10,6 +11,32 @@ pub fn figure(title: &str, records: &[Record]) -> Figure {
         .panel_size(360.0, 250.0)
         .row(trainings.iter().map(|t| errors(t)))
         .row(trainings.iter().map(|t| rate(t)))
+}
+
+/// Errors over the steps for a page, a curve for each network.
+pub fn curves(records: &[Record]) -> Vec<Curve> {
+    let trainings = records.chunk_by(|a, b| a.training == b.training);
+    let curve = |training: &[Record]| {
+        let x = steps(training);
+        let train = column(training, |r| r.metric.train_rl2e);
+        let held = column(training, |r| r.metric.validation_rl2e.unwrap_or(f64::NAN));
+        let mut series = vec![CurveSeries::new(
+            "training samples".into(),
+            x.clone(),
+            train,
+        )];
+        if held.iter().any(|v| v.is_finite()) {
+            series.push(CurveSeries::new("held-out samples".into(), x, held));
+        }
+        Curve {
+            title: training.first().map_or(String::new(), |r| r.name.clone()),
+            x: Axis::linear("step"),
+            y: Axis::log("RL2E"),
+            series,
+            ..Curve::default()
+        }
+    };
+    trainings.map(curve).collect()
 }
 
 fn column(training: &[Record], of: impl Fn(&Record) -> f64) -> Vec<f64> {

@@ -4,7 +4,7 @@ mod checkpoints;
 mod curve;
 mod metrics;
 
-pub use curve::figure;
+pub use curve::{curves, figure};
 pub use metrics::{MetricsFile, read as read_metrics};
 
 use c2cnet::observe::{Event, Metric};
