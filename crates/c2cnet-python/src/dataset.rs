@@ -6,6 +6,7 @@ use crate::pool;
 use crate::watch::watched;
 use c2cnet::data::{Dataset, Missing};
 use c2cnet::{Error, Result};
+use c2cnet_formats::Names;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
@@ -51,20 +52,46 @@ pub fn read_npz<'py>(
     to_dict(py, &data)
 }
 
+/// Reads data files of any format that the command reads, one sample each where there are several; `f`, `u` and `x` name
+/// arrays or columns.
+#[pyfunction]
+pub fn read_files<'py>(
+    py: Python<'py>,
+    paths: Vec<PathBuf>,
+    f: Vec<String>,
+    u: Vec<String>,
+    x: Vec<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let names = Names {
+        inputs: f,
+        outputs: u,
+        points: x,
+    };
+    let data = py
+        .detach(|| pool::run(|| c2cnet_formats::collect(&paths, &names)))
+        .map_err(exception)?;
+    to_dict(py, &data)
+}
+
+/// Triangles and tetrahedra on the output points.
+type Cells = (Option<Vec<[usize; 3]>>, Option<Vec<[usize; 4]>>);
+
 /// Writes a data file atomically.
 #[pyfunction]
-#[pyo3(signature = (path, inputs, outputs, n_train=None, triangles=None, meta="null"))]
+#[pyo3(signature = (path, inputs, outputs, n_train=None, cells=(None, None), meta="null"))]
 pub fn write_npz(
     py: Python<'_>,
     path: PathBuf,
     inputs: Vec<NamedArrays<'_>>,
     outputs: Vec<NamedArrays<'_>>,
     n_train: Option<usize>,
-    triangles: Option<Vec<[usize; 3]>>,
+    cells: Cells,
     meta: &str,
 ) -> PyResult<()> {
+    let (triangles, tetrahedra) = cells;
     let data = Dataset {
         n_train,
+        tetrahedra,
         meta: parse(meta, "meta").map_err(exception)?,
         ..from_arrays(py, &inputs, &outputs, triangles)?
     };
@@ -90,6 +117,7 @@ pub fn from_arrays(
         n_train: None,
         split: None,
         triangles,
+        tetrahedra: None,
         meta: Value::Null,
     })
 }
@@ -111,11 +139,12 @@ fn to_dict<'py>(py: Python<'py>, data: &Dataset) -> PyResult<Bound<'py, PyDict>>
     }
     dict.set_item("n_train", data.n_train)?;
     dict.set_item("split", data.split.clone())?;
-    let triangles: Option<Vec<Vec<usize>>> = data
-        .triangles
-        .as_ref()
-        .map(|all| all.iter().map(|t| t.to_vec()).collect());
-    dict.set_item("triangles", triangles)?;
+    dict.set_item("triangles", data.triangles.as_deref().map(rows))?;
+    dict.set_item("tetrahedra", data.tetrahedra.as_deref().map(rows))?;
     dict.set_item("meta", data.meta.to_string())?;
     Ok(dict)
+}
+
+fn rows<const C: usize>(cells: &[[usize; C]]) -> Vec<Vec<usize>> {
+    cells.iter().map(|cell| cell.to_vec()).collect()
 }

@@ -19,7 +19,7 @@ mod _c2cnet {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::dataset::{generate, problems, read_npz, write_npz};
+    use super::dataset::{generate, problems, read_files, read_npz, write_npz};
     #[pymodule_export]
     use super::errors::C2CError;
     #[pymodule_export]
@@ -27,7 +27,7 @@ mod _c2cnet {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::pool::_panic;
+    use super::pool::{_panic, set_threads, threads};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -8,18 +8,46 @@ use c2cnet::{Error, Result};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// The process that imported the module.
 static IMPORTER: AtomicU32 = AtomicU32::new(0);
 
-/// The pool of a forked process, and which process that is.
-static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+/// How many threads were asked for; 0: one per core.
+static WANTED: AtomicUsize = AtomicUsize::new(0);
+
+/// The pool of a process that forked or was told how many threads to take, and which process that is.
+static OWN: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 /// Records which process may use rayon's own pool.
 pub fn remember_process() {
     IMPORTER.store(std::process::id(), Relaxed);
+}
+
+/// Takes so many threads from now on, or one per core again. Results do not depend on it.
+#[pyfunction]
+#[pyo3(signature = (count=None))]
+pub fn set_threads(count: Option<usize>) -> PyResult<()> {
+    if count == Some(0) {
+        let reason = "threads: give a number of at least 1, or None for one per core";
+        return Err(exception(Error::Config(reason.into())));
+    }
+    WANTED.store(count.unwrap_or(0), Relaxed);
+    let mut own = OWN.lock().unwrap_or_else(|e| e.into_inner());
+    match own.take() {
+        // Of the parent: its threads could not be joined here.
+        Some(pool) if pool.0 != std::process::id() => std::mem::forget(pool),
+        pool => drop(pool),
+    }
+    Ok(())
+}
+
+/// How many threads work.
+#[pyfunction]
+pub fn threads(py: Python<'_>) -> PyResult<usize> {
+    py.detach(|| run(|| Ok(rayon::current_num_threads())))
+        .map_err(exception)
 }
 
 /// Does `work` with threads that exist.
@@ -50,18 +78,19 @@ pub fn _panic(py: Python<'_>) -> PyResult<()> {
 
 fn run_in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let process = std::process::id();
-    if process == IMPORTER.load(Relaxed) {
+    let wanted = WANTED.load(Relaxed);
+    if process == IMPORTER.load(Relaxed) && wanted == 0 {
         return work();
     }
     let pool = {
-        let mut forked = FORKED.lock().unwrap_or_else(|e| e.into_inner());
-        match &*forked {
+        let mut own = OWN.lock().unwrap_or_else(|e| e.into_inner());
+        match &*own {
             Some((owner, pool)) if *owner == process => pool.clone(),
             _ => {
-                let pool = ThreadPoolBuilder::new().build();
+                let pool = ThreadPoolBuilder::new().num_threads(wanted).build();
                 let pool = Arc::new(pool.expect("threads can be started"));
                 // The parent's pool is not dropped: its threads could not be joined here.
-                std::mem::forget(forked.replace((process, pool.clone())));
+                std::mem::forget(own.replace((process, pool.clone())));
                 pool
             }
         }

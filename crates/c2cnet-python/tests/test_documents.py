@@ -9,7 +9,7 @@ import pytest
 import c2cnet
 
 pytest.importorskip("matplotlib")
-for package in ("h5py", "onnxruntime", "scipy", "sklearn", "xarray"):
+for package in ("h5py", "meshio", "onnxruntime", "scipy", "sklearn", "xarray"):
     pytest.importorskip(package)
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,3 +49,23 @@ def test_guide(tmp_path, monkeypatch):
     names = run("docs/python.md")
     assert names["errors"].rl2e < 1e-3
     assert names["c2cnet"].rl2e(names["u"][250:], names["u_new"]) < 1e-2
+
+
+@pytest.mark.timeout(300)
+def test_bring_your_data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/bring-your-data.md").read_text()
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/bring-your-data.md", "exec"), names)
+    data, model = names["data"], names["model"]
+    assert model.evaluate(data.f, data.u).rl2e < 0.5
+
+    from c2cnet.__main__ import main
+
+    commands = [line for line in text.splitlines() if line.startswith("python -m c2cnet")]
+    assert commands
+    for command in commands:
+        arguments = command.split()[3:]
+        assert main(arguments) == 0
+        assert c2cnet.load_npz(arguments[2]).f.shape == (20, 144)

@@ -10,7 +10,7 @@ a model that predicts the output at any point:
 (10, 2)
 """
 
-from ._c2cnet import C2CError, __version__
+from ._c2cnet import C2CError, __version__, set_threads, threads
 from .bases import (
     PCA,
     Basis,
@@ -27,6 +27,7 @@ from .estimator import C2CNet, NotFittedError, diagnose, load
 from .maps import MLP, Auto, Kernel, Linear, Map
 from .metrics import Errors, mse, relative_errors, rl2e
 from .problems import Dataset, Problem, generate, load_npz, problems
+from .reading import read
 
 __all__ = [
     "Auto",
@@ -60,6 +61,9 @@ __all__ = [
     "load_npz",
     "mse",
     "problems",
+    "read",
     "relative_errors",
     "rl2e",
+    "set_threads",
+    "threads",
 ]

@@ -255,8 +255,6 @@ def prediction(
         truths = [_arrays.numbers(u[k], "u")[0].reshape(len(at), -1) for k, at in zip(chosen, places)]
     mesh = None if triangles is None else np.asarray(triangles)
     draw = _curves if places[0].shape[1] == 1 else _maps
-    if places[0].shape[1] > 2:
-        raise ValueError(f"fields in {places[0].shape[1]} dimensions cannot be plotted")
     return draw(places, predicted, truths, chosen, mesh)
 
 
@@ -288,23 +286,56 @@ def _maps(
     places: list[Any], predicted: Any, truths: list[Any] | None, samples: list[int], mesh: Any
 ) -> Figure:
     components = _two_axes(predicted[0]).shape[1]
-    rows = [(row, c) for row in range(len(samples)) for c in range(components)]
+    rows = [
+        (row, c, part)
+        for row in range(len(samples))
+        for c in range(components)
+        for part in _parts(places[row])
+    ]
     picture, axes = _panels(len(rows), 1 if truths is None else 3, 3.6, 3.0)
-    for line, (row, c) in zip(axes, rows):
+    for line, (row, c, (words, seen, across)) in zip(axes, rows):
+        at = places[row][seen][:, across]
         shown = _two_axes(predicted[row])[:, c]
-        name = f"sample {samples[row]}" + (f", component {c}" if components > 1 else "")
+        name = f"sample {samples[row]}" + (f", component {c}" if components > 1 else "") + words
         if truths is None:
-            _paint(line[0], places[row], shown, mesh, f"{name}: prediction")
+            _paint(line[0], at, shown[seen], mesh, f"{name}: prediction")
             continue
         truth = _two_axes(truths[row])[:, c]
         limits = (float(truth.min()), float(truth.max()))
-        _paint(line[0], places[row], truth, mesh, f"{name}: truth", limits)
-        _paint(line[1], places[row], shown, mesh, "prediction", limits)
+        _paint(line[0], at, truth[seen], mesh, f"{name}: truth", limits)
+        _paint(line[1], at, shown[seen], mesh, "prediction", limits)
         error = shown - truth
         most = float(np.abs(error).max()) or 1.0
         title = f"error, relative {_relative(truth, shown):.1e}"
-        _paint(line[2], places[row], error, mesh, title, (-most, most), "RdBu_r")
+        _paint(line[2], at, error[seen], mesh, title, (-most, most), "RdBu_r")
     return picture
+
+
+def _parts(points: NDArray[Any]) -> list[tuple[str, NDArray[np.intp], list[int]]]:
+    """What is seen of points: words, which points, and which of their coordinates.
+
+    All in the plane, three slices through the middle in space, a shadow on the first two coordinates
+    beyond it.
+    """
+    everything = np.arange(len(points))
+    dim = points.shape[1]
+    if dim == 2:
+        return [("", everything, [0, 1])]
+    if dim > 3:
+        return [(f", 2 of {dim} coordinates", everything, [0, 1])]
+    parts = []
+    for k in (2, 1, 0):
+        height = points[:, k]
+        middle = (height.min() + height.max()) / 2
+        away = np.abs(height - middle)
+        level = height[away.argmin()]
+        seen = np.flatnonzero(np.abs(height - level) <= 1e-9 * np.ptp(height))
+        few = int(np.ceil(len(points) ** (2 / 3)))
+        if 4 * len(seen) <= few:
+            # No layer of a grid: the nearest points.
+            seen, level = np.sort(np.argsort(away, kind="stable")[:few]), middle
+        parts.append((f", $x_{k + 1}$ = {level:.3g}", seen, [j for j in range(3) if j != k]))
+    return parts
 
 
 def _paint(
@@ -324,7 +355,7 @@ def _paint(
         first, second, order = grid
         image = values[order].reshape(len(first), len(second)).T
         drawn = axis.pcolormesh(first, second, image, shading="nearest", **style)
-    elif triangles is not None:
+    elif triangles is not None and np.max(triangles) < len(points):
         from matplotlib.tri import Triangulation
 
         mesh = Triangulation(points[:, 0], points[:, 1], triangles)
@@ -333,7 +364,7 @@ def _paint(
         drawn = axis.scatter(points[:, 0], points[:, 1], c=values, s=8, **style)
     axis.set_title(title, fontsize="medium")
     spans = np.ptp(points, axis=0)
-    if 0.5 < spans[0] / spans[1] < 2:
+    if 0.25 <= spans[0] / spans[1] <= 4:
         axis.set_aspect("equal")
     axis.figure.colorbar(drawn, ax=axis)
 

@@ -57,6 +57,8 @@ class Dataset:
         A mesh on the output points.
     meta : dict
         How the data was made.
+    tetrahedra : ndarray of shape (tetrahedra, 4) or None
+        A mesh on output points in space.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class Dataset:
     triangles: NDArray[np.int64] | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     split: list[str] | None = None
+    tetrahedra: NDArray[np.int64] | None = None
     _read_from: str | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
@@ -107,6 +110,7 @@ class Dataset:
             x=_select_points(self.x, chosen),
             y=_select_points(self.y, chosen),
             triangles=self.triangles,
+            tetrahedra=self.tetrahedra,
             meta=self.meta,
             _read_from=self._read_from,
         )
@@ -138,13 +142,13 @@ class Dataset:
         check_output(path, DATA, self._read_from, overwrite)
         outputs = [] if self.u is None else _arrays.fields(self.u, self.y, "u", "y")
         inputs = _arrays.fields(self.f, self.x, "f", "x")
-        triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
+        cells = [None if c is None else np.asarray(c).tolist() for c in (self.triangles, self.tetrahedra)]
         _c2cnet.write_npz(
             path,
             [i.arrays() for i in inputs],
             [o.arrays() for o in outputs],
             self.n_train,
-            triangles,
+            tuple(cells),
             json.dumps(self.meta),
         )
 
@@ -178,7 +182,7 @@ def generate(problem: str, *, seed: int = 0, **settings: Any) -> Dataset:
     >>> generate("darcy1d", n_train=6, n_test=2, points=50, seed=3).n_train
     6
     """
-    return _dataset(_c2cnet.generate(problem, json.dumps(settings), seed))
+    return from_library(_c2cnet.generate(problem, json.dumps(settings), seed))
 
 
 def problems() -> list[Problem]:
@@ -219,11 +223,16 @@ def load_npz(path: str | PathLike[str], missing: Literal["refuse", "nan"] = "ref
     ...     load_npz(path)
     Dataset(8 samples, 6 train; f (8, 50) at x (50, 1); u (8, 50) at y (50, 1))
     """
-    found = _dataset(_c2cnet.read_npz(path, missing))
+    found = from_library(_c2cnet.read_npz(path, missing))
     return replace(found, _read_from=os.path.abspath(path))
 
 
-def _dataset(found: dict[str, Any]) -> Dataset:
+def from_library(found: dict[str, Any]) -> Dataset:
+    """Return a data set from what the library hands over."""
+
+    def cells(key: str) -> NDArray[np.int64] | None:
+        return None if found[key] is None else np.array(found[key], dtype=np.int64)
+
     def side(key: str) -> tuple[Any, Any]:
         named = {
             name: (points, _arrays.combined(values) if pairs else values)
@@ -237,14 +246,14 @@ def _dataset(found: dict[str, Any]) -> Dataset:
 
     x, f = side("inputs")
     y, u = side("outputs")
-    triangles = found["triangles"]
     return Dataset(
         f=f,
         u=u,
         x=x,
         y=y,
         n_train=found["n_train"],
-        triangles=None if triangles is None else np.array(triangles, dtype=np.int64),
+        triangles=cells("triangles"),
+        tetrahedra=cells("tetrahedra"),
         meta=json.loads(found["meta"]) or {},
         split=found["split"],
     )
