@@ -113,7 +113,6 @@ pub use report::FitReport;
 pub use settings::FitConfig;
 pub use train::{fit, fit_owned, fit_plan, plan};
 
-
 /// The snippets of the README are compiled with the other examples of the documentation.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -29,7 +29,7 @@ pub fn targets() -> Vec<Target> {
             let choice = Choice {
                 quick: rng.random(),
                 steps: None,
-                columns: &[Column::Paper, Column::Fast, Column::Auto],
+                columns: &[Column::Plain, Column::Scaled, Column::Fast, Column::Auto],
             };
             let Ok((experiment, _)) = library.load("e", &choice) else {
                 return false;

@@ -157,12 +157,22 @@ impl Bench<'_> {
         };
         let mut records = Vec::new();
         for specs in specs.chunks(together) {
-            let mut made = self.make_missing(specs)?;
-            for spec in specs {
+            let specs = self.sized(specs)?;
+            let mut made = self.make_missing(&specs)?;
+            for spec in &specs {
                 records.extend(self.record(spec, &mut made)?);
             }
         }
         Ok(records)
+    }
+
+    /// The runs with the numbers of their training samples in their names.
+    fn sized(&mut self, specs: &[RunSpec]) -> Result<Vec<RunSpec>> {
+        let size = |spec: &RunSpec| -> Result<RunSpec> {
+            let data = self.store.get(&spec.data)?;
+            Ok(spec.sized(data.train_indices().len()))
+        };
+        specs.iter().map(size).collect()
     }
 
     /// Makes the fits that are not kept, and keeps them.
@@ -202,7 +212,6 @@ impl Bench<'_> {
 
     fn sources(&mut self, spec: &RunSpec) -> Result<Sources> {
         let data = self.store.get(&spec.data)?;
-        let spec = &spec.sized(data.train_indices().len());
         let tested = match &spec.test {
             Some(name) => self.store.get(name)?,
             None => data.clone(),
@@ -212,7 +221,6 @@ impl Bench<'_> {
             data,
             tested,
             samples,
-            n_train: data.train_indices().len(),
         })
     }
 
@@ -263,6 +271,7 @@ impl Bench<'_> {
             spec: spec.clone(),
             model,
             found: all,
+            n_train: sources.data.train_indices().len(),
             data: sources.tested,
             samples: sources.samples,
         }))
