@@ -26,9 +26,9 @@ fn grid_data(counts: &[usize], samples: usize) -> Dataset {
 
 const SMALL: [&str; 6] = [
     "--input-basis",
-    "family='polynomial', functions=16",
+    "family='polynomial', functions=10",
     "--output-basis",
-    "family='polynomial', functions=16",
+    "family='polynomial', functions=10",
     "--map",
     "linear",
 ];

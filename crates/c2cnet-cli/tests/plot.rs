@@ -87,7 +87,7 @@ fn many_coordinates() {
     assert!(svg.contains("(gen2)"));
     // Titles are broken into lines.
     let words = svg.replace("</text>", " ");
-    assert!(words.contains("coordinates;") && words.contains("1500"));
+    assert!(words.contains("coordinates,") && words.contains("1500"));
     assert!(svg.matches("h0").count() <= 3000);
 }
 

@@ -138,7 +138,7 @@ fn missing_damaged_and_foreign_files_exit_with_4() {
     std::fs::write(folder.path("notes.txt"), "not a model, and not data either").unwrap();
     folder.fail(&["evaluate", "notes.txt", "data.npz"], 4, &["notes.txt"]);
     folder.fail(&["fit", "notes.txt", "-o", "m.c2c"], 4, &["notes.txt"]);
-    folder.fail(&["inspect", "notes.txt"], 4, &["notes.txt", "neither"]);
+    folder.fail(&["inspect", "notes.txt"], 4, &["notes.txt", "columns are"]);
     // A safetensors file of someone else: the length of the header, then the header.
     let header = b"{}      ";
     let foreign = [&(header.len() as u64).to_le_bytes()[..], header].concat();
