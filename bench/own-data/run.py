@@ -95,6 +95,9 @@ def ridge(data):
     values = {k: np.asarray(v) for k, v in data.items()}
     if values.get("x", np.zeros(1)).ndim == 3 and "y0" not in values and values["x"].shape[0] == len(values["f"]):
         return None
+    # Quantities are judged in their own units, which vectors of all values are not.
+    if "q" in values:
+        return None
     rows = lambda key: [real(v) for k, v in values.items() if k.split(".")[0] in key]
     f, u, n = np.hstack(rows("fp")), np.hstack(rows("uq")), int(data["n_train"])
     if not np.isfinite(f).all():

@@ -178,7 +178,7 @@ fn grids_complex_values_and_gaps_go_through() {
     let test = folder.succeed_json(&["evaluate", "model.c2c", "data.npz", "--json"]);
     assert!(test["rl2e"].as_f64().unwrap() < 1e-3, "{test}");
     // Readings that are missing are no readings, when asked.
-    let gap = |k: usize, v: f64| if k % 7 == 0 { f64::NAN } else { v };
+    let gap = |k: usize, v: f64| if k.is_multiple_of(7) { f64::NAN } else { v };
     write_npz(&folder.path("gaps.npz"), |npz| {
         npz.put_f64("x", &[POINTS], ring())?;
         let f = values(|k, x| vec![wave(k, x)]);
