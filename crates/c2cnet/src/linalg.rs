@@ -1,7 +1,7 @@
 //! Dense linear algebra with a fixed split of the work.
 //!
 //! faer splits a product or a factorisation by the number that is handed to it, and the split
-//! decides the order of additions. [`par`] is a constant, so results are the same bits on any
+//! decides the order of additions. `par` is a constant, so results are the same bits on any
 //! number of threads; the thread pool only decides who does which part.
 
 use crate::{Error, Result};

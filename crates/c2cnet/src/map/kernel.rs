@@ -91,6 +91,10 @@ pub struct Features {
 /// validation error by a quarter (0 to 1e-2 were tried, 1e-4 to 1e-2 give similar errors).
 const WEIGHT_FLOOR: f64 = 1e-3;
 
+/// A nugget that was large enough for the samples that chose it may be too small for all: then it is raised tenfold, at
+/// most so often.
+pub(super) const RAISES: i32 = 6;
+
 /// The principal axes of step 1, from which features of any exponent follow.
 pub(super) struct Relevance {
     /// One row per axis: $V^\top W_\delta$.
@@ -303,10 +307,12 @@ impl KernelMap {
                 .ok_or_else(|| does_not_factor(*last))?;
             (z, weights)
         } else {
-            let mut k = squared_distances_within(z.as_ref());
-            to_kernel_within(&mut k, last.kernel, last.length);
-            let solution =
-                solve(k, last.nugget, c.transpose()).ok_or_else(|| does_not_factor(*last))?;
+            let solution = (0..=RAISES).find_map(|raise| {
+                let mut k = squared_distances_within(z.as_ref());
+                to_kernel_within(&mut k, last.kernel, last.length);
+                solve(k, last.nugget * 10f64.powi(raise), c.transpose())
+            });
+            let solution = solution.ok_or_else(|| does_not_factor(*last))?;
             (z, solution.transpose().to_owned())
         };
         Ok(KernelMap {

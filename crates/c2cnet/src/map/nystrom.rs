@@ -5,7 +5,7 @@
 //! $(B^\top B + \nu I)\gamma = B^\top C^\top$ accumulated over blocks of samples, $\beta = L^{-\top}\gamma$.
 
 use super::PassSettings;
-use super::kernel::does_not_factor;
+use super::kernel::{RAISES, does_not_factor};
 use super::kernel_function::{
     squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
@@ -22,6 +22,17 @@ const JITTER: f64 = 1e-12;
 
 /// Samples whose features are held at the same time.
 const BLOCK: usize = 2048;
+
+/// The Cholesky factor of `a` with `diagonal` added to its diagonal, ten times as much where that is too little.
+fn raised(a: Mat<f64>, diagonal: f64) -> Option<Mat<f64>> {
+    (0..=RAISES).find_map(|raise| {
+        let mut l = a.clone();
+        for i in 0..l.nrows() {
+            l[(i, i)] += diagonal * 10f64.powi(raise);
+        }
+        linalg::cholesky_in_place(l.as_mut()).then_some(l)
+    })
+}
 
 /// Centres (a seeded random choice of samples) and weights $\beta^\top$, outputs by centres.
 pub(super) fn fit(
@@ -40,14 +51,9 @@ pub(super) fn fit(
     let centres = linalg::select_columns(z, &chosen);
     let m = centres.ncols();
 
-    let mut l = squared_distances_within(centres.as_ref());
-    to_kernel_within(&mut l, pass.kernel, pass.length);
-    for i in 0..m {
-        l[(i, i)] += JITTER;
-    }
-    if !linalg::cholesky_in_place(l.as_mut()) {
-        return Err(does_not_factor(pass));
-    }
+    let mut kernel = squared_distances_within(centres.as_ref());
+    to_kernel_within(&mut kernel, pass.kernel, pass.length);
+    let l = raised(kernel, JITTER).ok_or_else(|| does_not_factor(pass))?;
 
     let mut gram = Mat::zeros(m, m);
     let mut right = Mat::zeros(m, c.nrows());
@@ -61,13 +67,9 @@ pub(super) fn fit(
         let targets = c.subcols(start, take);
         linalg::mul_add(right.as_mut(), b.as_ref(), targets.transpose(), 1.0);
     }
-    for i in 0..m {
-        gram[(i, i)] += pass.nugget.max(JITTER * n as f64);
-    }
-    if !linalg::cholesky_in_place(gram.as_mut()) {
-        return Err(does_not_factor(pass));
-    }
-    linalg::cholesky_solve_in_place(gram.as_ref(), right.as_mut());
+    let nugget = pass.nugget.max(JITTER * n as f64);
+    let factor = raised(gram, nugget).ok_or_else(|| does_not_factor(pass))?;
+    linalg::cholesky_solve_in_place(factor.as_ref(), right.as_mut());
     solve_upper_triangular_in_place(l.transpose(), right.as_mut(), linalg::par());
     Ok((centres, right.transpose().to_owned()))
 }

@@ -301,7 +301,7 @@ fn samples_with_points_of_their_own() {
         let (map, report) = MlpMap::fit(&data, &split, &spec, 3, &Silent).unwrap();
         // At all points, not only at its own.
         let predicted = map.predict(problem.a.as_ref().subcols(held[0], held.len()));
-        let errors = problem.targets.relative_errors(predicted.as_ref(), &held);
+        let errors = problem.targets.relative_errors(predicted.as_ref(), held);
         let error = crate::metrics::mean(&errors);
         println!(
             "{recipe:?}: {error:.3e}, at own points {:?}",
