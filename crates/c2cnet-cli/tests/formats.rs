@@ -20,7 +20,7 @@ fn grid_data(counts: &[usize], samples: usize) -> Dataset {
     });
     let field = |values| Field::shared(points.clone(), vec![values]).unwrap();
     let mut data = Dataset::new(field(f), field(u)).unwrap();
-    data.n_train = Some(samples - 4);
+    data.n_train = samples.checked_sub(4);
     data
 }
 

@@ -80,7 +80,7 @@ impl Default for FitConfig {
 /// | `transform` | `auto` | what happens to values and coefficients | `auto`, `none`, `log`, `standardise`, `log-standardise` |
 /// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` per axis |
 /// | `periodic` | found on grids of equal steps whose values continue | whether each axis is a ring; other points than those of a grid need a `domain` of one period | `true` or `false` for each axis |
-/// | `scale` | `auto`: several inputs or components come to one size | sizes by which components are divided; never with the recipe `paper` | `auto`, `none`, or a positive number for each component |
+/// | `scale` | `auto` | sizes by which components are divided; `auto` brings several inputs or components to one size, but never with the recipe `paper` | `auto`, `none`, or a positive number for each component |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive`, `{ periodic = P }`, `categorical` for each |
 #[derive(Debug, Clone, PartialEq, Default, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -118,7 +118,7 @@ pub struct InputConfig {
 /// | `cut` | by withheld points | relative cut of the decoder's singular values | 0 to 1 |
 /// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` per axis |
 /// | `periodic` | found on grids of equal steps whose values continue | whether each axis is a ring; other points than those of a grid need a `domain` of one period | `true` or `false` for each axis |
-/// | `weights` | `auto`: several outputs count equally, components too where their rms differ more than 100 times | how much relative errors of components count; never with the recipe `paper` | `auto`, `none` (by their size), or a positive number for each component |
+/// | `weights` | `auto` | how much relative errors of components count; with `auto` several outputs count equally, components too where their rms differ more than 100 times, but never with the recipe `paper` | `auto`, `none` (by their size), or a positive number for each component |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive` for each |
 #[derive(Debug, Clone, PartialEq, Default, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

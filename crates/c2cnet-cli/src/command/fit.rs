@@ -29,7 +29,8 @@ Examples:
   c2cnet fit data.npz -o model.c2c
   c2cnet fit data.npz -o model.c2c --map linear --seed 3
   c2cnet fit data.npz -o model.c2c --test-fraction 0.2
-  c2cnet fit data.npz -o model.c2c --set 'output.weights=[1.0, 10.0]' --set 'output.periodic=[true, false]'
+  c2cnet fit data.npz -o model.c2c --set 'output.weights=[1.0, 10.0]'
+  c2cnet fit data.npz -o model.c2c --set 'output.periodic=[true, false]'
   c2cnet plan data.npz -o plan.toml
   c2cnet fit data.npz --plan plan.toml -o model.c2c
   c2cnet fit data.npz -o model.c2c \\

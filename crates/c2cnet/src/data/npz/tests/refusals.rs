@@ -271,7 +271,7 @@ fn splits_triangles_and_meta_out_of_range() {
             npz.put_f64("u", &[3, 2], [0.0; 6])?;
             npz.put_i64("triangles", &[1, 3], [0, 1, corner])
         });
-        assert_says(read, &[&["`triangles`", "triangle 0"], &parts[..]].concat());
+        assert_says(read, &[&["`triangles`", "row 0"], &parts[..]].concat());
     }
     assert_says(
         read_with(&|npz| npz.put_i64("triangles", &[2, 2], [0; 4])),
