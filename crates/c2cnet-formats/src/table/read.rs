@@ -178,18 +178,14 @@ impl Columns {
         let listed = header.join(", ");
         let functions = self.functions.iter().flatten().next();
         match functions {
-            Some(q) if self.points.is_empty() => {
-                return Err(format!(
-                    "has values {} without coordinates x, y, z or x0, x1, ...; its columns are {listed}",
-                    q.key
-                ));
-            }
-            None if self.vectors.iter().all(Vec::is_empty) => {
-                return Err(format!(
-                    "has neither functions f, u nor vectors p, q among its columns {listed}; say what they are: c2cnet \
+            Some(q) if self.points.is_empty() => Err(format!(
+                "has values {} without coordinates x, y, z or x0, x1, ...; its columns are {listed}",
+                q.key
+            )),
+            None if self.vectors.iter().all(Vec::is_empty) => Err(format!(
+                "has neither functions f, u nor vectors p, q among its columns {listed}; say what they are: c2cnet \
                      convert FILES --x NAME,NAME --f NAME --u NAME -o data.npz"
-                ));
-            }
+            )),
             _ => Ok(()),
         }
     }
