@@ -149,6 +149,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for warning in data.warnings() {
         progress.note(warning);
     }
+    // Whoever waits for the metrics may stop the fit as soon as they begin, and is then told how it ended.
+    let patience = interrupt::Patience::begin();
     let training = Training::new(
         progress,
         &args.output,
@@ -163,6 +165,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         None => fit_owned(data, &config, &training),
     })
     .map_err(|e| training.explain(e))?;
+    drop(patience);
     interrupt::patiently(|| {
         model.save(&args.output)?;
         // What was written is what counts; a device cannot be read back.

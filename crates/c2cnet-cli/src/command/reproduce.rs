@@ -18,7 +18,7 @@ Examples:
   c2cnet reproduce --all --quick            a first look, small and rough
   c2cnet reproduce --all --recipe auto      the default settings alone
   c2cnet reproduce kdv-burgers --steps full the paper's 30,000 steps
-  c2cnet reproduce --all --device cuda --jobs 8   in full on a GPU, eight fits at a time
+  c2cnet reproduce --all --device cuda --jobs 8   in full, eight fits at a time
 
 Everything is written to a folder, by default `reproduction` (with --quick `reproduction-quick`): for
 each experiment its settings as resolved (config.toml), its errors, tables and curves (result.json),

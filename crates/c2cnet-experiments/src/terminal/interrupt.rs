@@ -31,12 +31,29 @@ pub fn requested() -> bool {
 /// Runs `work` that checks [`requested`] itself, or that must not stop halfway (a file being
 /// written): the first Ctrl-C during it only sets a flag.
 pub fn patiently<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    PATIENT.fetch_add(1, SeqCst);
+    let patience = Patience::begin();
     let result = work();
-    PATIENT.fetch_sub(1, SeqCst);
+    drop(patience);
     let result = result?;
     if requested() {
         return Err(Error::Interrupted);
     }
     Ok(result)
+}
+
+/// While it lives, the first Ctrl-C only sets a flag.
+#[must_use]
+pub struct Patience(());
+
+impl Patience {
+    pub fn begin() -> Self {
+        PATIENT.fetch_add(1, SeqCst);
+        Patience(())
+    }
+}
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        PATIENT.fetch_sub(1, SeqCst);
+    }
 }
