@@ -9,7 +9,7 @@
 //!   (`experiments/recipe/NAME.toml`), the file's `fit`, the run's own `fit`, and, for networks with the paper's
 //!   recipe, the number of `steps` and the size of a `batch` of the run or of the file, which make less work than the
 //!   paper's and are left out where its own is wanted;
-//! - runs and variants of the column `paper` are two, one for each of the [`readings`].
+//! - runs and variants of the column `paper` are two, one for each of its `readings`.
 
 use super::experiment::{Column, Experiment};
 use super::{name, readings};
