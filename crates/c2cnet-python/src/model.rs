@@ -89,6 +89,11 @@ impl Model {
                 let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
                 self.decode_each(py, &coordinates, output, &points)
             }
+            Places::Nodes => {
+                let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
+                let nodes = self.nodes_of(py, &coordinates, output)?;
+                self.decode_each(py, &coordinates, output, &nodes)
+            }
             Places::None => {
                 let net = &self.net;
                 let entries = detached(py, || {
@@ -97,6 +102,32 @@ impl Model {
                 Ok(arrays::vectors(py, &entries).into_any())
             }
         }
+    }
+
+    /// Where the nodes of each sample are, `(samples, nodes, dimension)`; none if they do not move.
+    fn nodes<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<NamedArrays<'py>>,
+        output: &str,
+    ) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
+        if !self.moves(output) {
+            return Ok(None);
+        }
+        let inputs = arrays::fields(py, &inputs)?;
+        let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
+        let nodes = self.nodes_of(py, &coordinates, output)?;
+        let shape = [nodes.len(), nodes[0].len(), nodes[0].dim()];
+        let coords: Vec<f64> = nodes.iter().flat_map(Points::coords).copied().collect();
+        Ok(Some(arrays::array(py, &shape, &coords)?))
+    }
+
+    /// Whether the nodes of an output move with the inputs.
+    fn moves(&self, output: &str) -> bool {
+        self.net
+            .moving()
+            .iter()
+            .any(|nodes| nodes.output() == output)
     }
 
     /// Input coefficients, `(samples, coefficients)`.
@@ -145,6 +176,10 @@ impl Model {
                 Ok(arrays::into_values(py, fields)?.into_any())
             }
             Places::PerSample(points) => self.decode_each(py, &coordinates, output, &points),
+            Places::Nodes => {
+                let nodes = self.nodes_of(py, &coordinates, output)?;
+                self.decode_each(py, &coordinates, output, &nodes)
+            }
             Places::None => {
                 let net = &self.net;
                 let origin = Points::origin();
@@ -219,6 +254,7 @@ impl Model {
                     "domain": domain(decoder.basis()),
                     "rank": decoder.rank(),
                     "complex": decoder.is_complex(),
+                    "moving_nodes": self.moves(name),
                 })
             })
             .collect();
@@ -252,6 +288,8 @@ impl Model {
 enum Places {
     Shared(Points),
     PerSample(Vec<Points>),
+    /// Where the model says that its nodes are.
+    Nodes,
     /// The output is a vector.
     None,
 }
@@ -271,6 +309,7 @@ impl Model {
             Some(Arrays::PerSample(all)) => {
                 Places::PerSample(all.iter().map(arrays::points).collect::<PyResult<_>>()?)
             }
+            None if self.moves(output) => Places::Nodes,
             None => {
                 let fitted = decoder.and_then(|decoder| decoder.points());
                 Places::Shared(fitted.cloned().ok_or_else(|| {
@@ -282,6 +321,16 @@ impl Model {
                 })?)
             }
         })
+    }
+
+    fn nodes_of(
+        &self,
+        py: Python<'_>,
+        coordinates: &Mat<f64>,
+        output: &str,
+    ) -> PyResult<Vec<Points>> {
+        let nodes = detached(py, || self.net.nodes(coordinates.as_ref(), output))?;
+        Ok(nodes.unwrap_or_default())
     }
 
     fn decode_each<'py>(

@@ -102,6 +102,10 @@ pub struct OutputPlan {
     /// The size by which each component is divided, so that smaller ones count as much; empty: none is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<f64>,
+    /// Whether each sample's points are the nodes of one mesh that moves with the inputs. Basis and domain are then
+    /// those of a function on the mean places of the nodes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moving_nodes: bool,
 }
 
 impl InputPlan {

@@ -82,6 +82,8 @@ pub enum Subject {
     InputScale,
     /// How much outputs and their components count.
     OutputWeights,
+    /// Whether an output's nodes move with the inputs.
+    OutputNodes,
 }
 
 impl std::fmt::Display for Choice {
@@ -98,6 +100,7 @@ impl std::fmt::Display for Choice {
             Subject::OutputDomain => ("output", " domain"),
             Subject::InputScale => ("input", " scale"),
             Subject::OutputWeights => ("output", " weights"),
+            Subject::OutputNodes => ("output", " nodes"),
         };
         write!(f, "{before}")?;
         if !self.field.is_empty() {

@@ -1,13 +1,14 @@
 //! The way from what a user typed to a model: settings, plan, fit.
 
-use crate::choose::{Sizes, choose};
-use crate::data::Dataset;
+use crate::choose::{Sizes, choose, may_move, mean_places, reference_nodes, told_apart};
+use crate::data::{Dataset, Points};
+use crate::encode::Kind;
 use crate::fit::{Context, Prepared, build};
 use crate::observe::Observer;
-use crate::operator::C2CNet;
-use crate::plan::Plan;
-use crate::report::{Choice, FitReport};
-use crate::settings::FitConfig;
+use crate::operator::{C2CNet, MovingNodes};
+use crate::plan::{Plan, Protocol};
+use crate::report::{Choice, FitReport, Subject};
+use crate::settings::{FitConfig, InputConfig, OutputConfig, Space};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::time::Instant;
@@ -49,12 +50,14 @@ fn fit_to(
     observer: &dyn Observer,
     source: Source,
 ) -> Result<(C2CNet, FitReport)> {
+    let (train, moving) = settle_nodes(train, config, observer)?;
     let (train, sizes) = in_sizes(train, config)?;
     let context = Context::new(&train, config.protocol(), observer);
     let (mut plan, mut prepared) = choose(&context, config)?;
     sizes.into_plan(&mut plan, &mut prepared.choices);
-    let built = build(&context, &plan, prepared)?;
-    source.describe(built, &plan, Some(config))
+    let nodes = moving.into_plan(&mut plan, &mut prepared.choices);
+    let (model, report) = build(&context, &plan, prepared)?;
+    source.describe((model.with_moving(nodes), report), &plan, Some(config))
 }
 
 /// What [`fit`] would do, to be looked at and changed before [`fit_plan`] does it, with what was compared.
@@ -68,10 +71,13 @@ pub fn plan(
 ) -> Result<(Plan, Vec<Choice>)> {
     config.check()?;
     data.check()?;
-    let (train, sizes) = in_sizes(training_samples(Cow::Borrowed(data))?, config)?;
+    let train = training_samples(Cow::Borrowed(data))?;
+    let (train, moving) = settle_nodes(train, config, observer)?;
+    let (train, sizes) = in_sizes(train, config)?;
     let context = Context::new(&train, config.protocol(), observer);
     let (mut plan, mut prepared) = choose(&context, config)?;
     sizes.into_plan(&mut plan, &mut prepared.choices);
+    moving.into_plan(&mut plan, &mut prepared.choices);
     Ok((plan, prepared.choices))
 }
 
@@ -87,11 +93,150 @@ pub fn fit_plan(
     let source = Source::of(data)?;
     let train = training_samples(Cow::Borrowed(data))?;
     plan.check(&train)?;
+    let (train, nodes) = planned_nodes(train, plan, observer)?;
     let (inputs, outputs) = plan.sizes();
     let train = train.divided(&inputs, &outputs);
     let context = Context::new(&train, plan.protocol, observer);
-    let built = build(&context, plan, Prepared::default())?;
-    source.describe(built, plan, None)
+    let (model, report) = build(&context, plan, Prepared::default())?;
+    source.describe((model.with_moving(nodes), report), plan, None)
+}
+
+/// Outputs whose nodes move with the inputs.
+#[derive(Default)]
+struct Moving {
+    nodes: Vec<MovingNodes>,
+    choices: Vec<Choice>,
+}
+
+impl Moving {
+    /// Writes them into the plan that was chosen on reference nodes, and what was chosen before the rest.
+    fn into_plan(self, plan: &mut Plan, choices: &mut Vec<Choice>) -> Vec<MovingNodes> {
+        for output in &mut plan.outputs {
+            output.moving_nodes = self.nodes.iter().any(|n| n.output() == output.name);
+        }
+        choices.splice(0..0, self.choices);
+        self.nodes
+    }
+}
+
+/// Finds outputs whose nodes move with the inputs and makes them functions on reference nodes: where nodes move
+/// together, and the inputs tell where they are in samples that were held out.
+fn settle_nodes(
+    mut train: Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Moving)> {
+    let kinds = train.inputs.iter().map(|(name, _)| {
+        let kinds = config.input_named(name).kinds.clone();
+        (name.clone(), kinds)
+    });
+    let settings = node_settings(config.protocol(), kinds);
+    let mut moving = Moving::default();
+    for place in 0..train.outputs.len() {
+        let (name, field) = &train.outputs[place];
+        if !may_move(config, name) {
+            continue;
+        }
+        let Some(reference) = reference_nodes(field)? else {
+            continue;
+        };
+        let (nodes, error) = fit_nodes(&train, place, &reference, (&settings, observer))?;
+        let (part, apart) = told_apart(&reference, error);
+        moving.choices.push(Choice {
+            subject: Subject::OutputNodes,
+            field: name.clone(),
+            candidates: Vec::new(),
+            chosen: match apart {
+                true => "move with the inputs".into(),
+                false => "each sample's own".into(),
+            },
+            why: format!(
+                "on held-out samples the inputs tell where each is with an error of {part:.1e} of the distance between \
+                 neighbours{}",
+                match apart {
+                    true => "; naming the domain leaves them where they are",
+                    false => "",
+                }
+            ),
+        });
+        if apart {
+            train.outputs[place].1 = field.on_shared(&reference)?;
+            moving.nodes.push(nodes);
+        }
+    }
+    Ok((train, moving))
+}
+
+/// The nodes that a plan says move with the inputs, and the data on their reference.
+fn planned_nodes(
+    mut train: Dataset,
+    plan: &Plan,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Vec<MovingNodes>)> {
+    let kinds = plan
+        .inputs
+        .iter()
+        .map(|p| (p.name.clone(), p.kinds.clone()));
+    let config = node_settings(plan.protocol, kinds);
+    let mut all = Vec::new();
+    for (place, output) in plan.outputs.iter().enumerate() {
+        if !output.moving_nodes {
+            continue;
+        }
+        let field = &train.outputs[place].1;
+        let Some(reference) = mean_places(field) else {
+            return Err(Error::Config(format!(
+                "the plan's output {:?}: moving_nodes needs points that differ from sample to sample, and as many in \
+                 each",
+                output.name
+            )));
+        };
+        let (nodes, _) = fit_nodes(&train, place, &reference, (&config, observer))?;
+        train.outputs[place].1 = train.outputs[place].1.on_shared(&reference)?;
+        all.push(nodes);
+    }
+    Ok((train, all))
+}
+
+/// How nodes are learned. Few displacements describe all of them: there is no basis to search for.
+fn node_settings(
+    protocol: Protocol,
+    kinds: impl Iterator<Item = (String, Vec<Kind>)>,
+) -> FitConfig {
+    let input = |kinds| InputConfig {
+        kinds,
+        ..InputConfig::default()
+    };
+    FitConfig {
+        seed: protocol.seed,
+        validation: protocol.validation,
+        withhold: 0.0,
+        inputs: kinds.map(|(name, kinds)| (name, input(kinds))).collect(),
+        output: OutputConfig {
+            space: Some(Space::Learned),
+            ..OutputConfig::default()
+        },
+        ..FitConfig::default()
+    }
+}
+
+/// A model of how far the nodes of an output are from their reference, and the root mean square of its error on
+/// held-out samples.
+fn fit_nodes(
+    train: &Dataset,
+    place: usize,
+    reference: &Points,
+    (config, observer): (&FitConfig, &dyn Observer),
+) -> Result<(MovingNodes, f64)> {
+    let (name, field) = &train.outputs[place];
+    let data = MovingNodes::data(&train.inputs, field, reference)?;
+    let source = Source::of(&data)?;
+    let (model, report) = fit_to(data, config, observer, source)?;
+    let squared = report.validation.mse * reference.dim() as f64;
+    Ok((
+        MovingNodes::new(name, reference.clone(), model)?,
+        squared.sqrt(),
+    ))
 }
 
 /// Training samples divided by the sizes of their components: all that follows is done in these.

@@ -11,10 +11,11 @@ pub fn table(report: &EvaluationReport, numbered: bool) -> Table {
     let mut row = |name: &str, value: f64, words: &str| {
         table.row([name, &error(value), words]);
     };
-    let percent = format!(
-        "mean relative L2 error, |prediction - truth| / |truth|: {:.2} %",
-        100.0 * report.rl2e
-    );
+    let percent = 100.0 * report.rl2e;
+    // Two digits that say something.
+    let decimals = (1.0 - percent.log10().floor()).clamp(2.0, 6.0) as usize;
+    let percent =
+        format!("mean relative L2 error, |prediction - truth| / |truth|: {percent:.decimals$} %");
     row("RL2E", report.rl2e, &percent);
     row(
         "floor",

@@ -20,7 +20,7 @@ The outputs are predicted at
   --at POINTS         an .npy array (n, d), a .csv with one point per line, y of an .npz file, or
                       the points of a mesh (.vtu, .vtk, .msh)
   else y of INPUT     (also each sample's own points, where INPUT has u there)
-  else the points that the model was fitted with
+  else the points that the model was fitted with, or where they are now if they move with the inputs
 and written as y (n, d) and u (N, n) or (N, n, components); named outputs as y.NAME, u.NAME.
 Where the points were given as a grid, y and u have its shape: (k1, k2, 2) and (N, k1, k2); u is complex
 where the training outputs were. Quantities have no points and are written as q (N, k), q.NAME.
@@ -88,6 +88,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let coordinates = model.predict_coordinates(&data.inputs)?;
     let mut outputs = Fields::default();
     for (name, target) in targets {
+        let target = match target {
+            Some(target) => target,
+            None => {
+                let nodes = model.nodes(coordinates.as_ref(), &name)?;
+                Target::PerSample(nodes.unwrap_or_default())
+            }
+        };
         let values = match &target {
             Target::Shared(points) => vec![model.decode(coordinates.as_ref(), &name, points)?],
             Target::Vector => {
@@ -169,13 +176,13 @@ fn with_cells(outputs: Fields, places: Option<Mesh>, data: &Dataset) -> Dataset 
     prediction
 }
 
-/// Where each output of the model is to be predicted.
+/// Where each output of the model is to be predicted; `None`: where the model says that its nodes are.
 fn targets(
     args: &Args,
     places: Option<&Mesh>,
     model: &C2CNet,
     data: &Dataset,
-) -> Result<Vec<(String, Target)>> {
+) -> Result<Vec<(String, Option<Target>)>> {
     if let Some(Mesh { points, .. }) = places {
         let all = model.outputs().iter();
         return Ok(all
@@ -184,7 +191,7 @@ fn targets(
                     true => Target::Vector,
                     false => Target::Shared(points.clone()),
                 };
-                (name.clone(), target)
+                (name.clone(), Some(target))
             })
             .collect());
     }
@@ -193,6 +200,7 @@ fn targets(
         Format::Npz if data.outputs.is_empty() => read_output_points(&args.input)?,
         _ => Vec::new(),
     };
+    let moves = |name: &str| model.moving().iter().any(|nodes| nodes.output() == name);
     model
         .outputs()
         .iter()
@@ -210,6 +218,7 @@ fn targets(
                             .collect(),
                     ),
                 },
+                (None, None, _) if moves(name) => return Ok((name.clone(), None)),
                 (None, Some((_, points)), _) => Target::Shared(points.clone()),
                 (None, None, Some(points)) => Target::Shared(points.clone()),
                 (None, None, None) => {
@@ -220,7 +229,7 @@ fn targets(
                     )));
                 }
             };
-            Ok((name.clone(), target))
+            Ok((name.clone(), Some(target)))
         })
         .collect()
 }

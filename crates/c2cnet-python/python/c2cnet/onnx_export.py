@@ -128,6 +128,8 @@ def _operator(
         raise ValueError("the export supports functions, not vectors without points; part='map' works")
     if any(one.get("complex") for one in described["outputs"]):
         raise ValueError("the export supports real outputs; this model's are complex")
+    if any(one.get("moving_nodes") for one in described["outputs"]):
+        raise ValueError("the export needs fixed points; this model's nodes move; part='map' works")
     at = {
         "x": model._known(model.x, "_fitted_x") if x is None else x,
         "y": model._known(model.y, "_fitted_y") if y is None else y,

@@ -15,11 +15,13 @@ mod maps;
 mod network;
 mod output_space;
 mod ranking;
+mod reference_nodes;
 mod search;
 mod sizes;
 mod transforms;
 
 pub(crate) use output_space::{OutputRanking, rank_output};
+pub(crate) use reference_nodes::{may_move, mean_places, reference_nodes, told_apart};
 pub(crate) use sizes::Sizes;
 
 use crate::data::{Dataset, Fields};

@@ -84,6 +84,7 @@ impl Search<'_> {
                 bases: named_bases(whole, settings.named_bases()),
                 kinds: settings.kinds.clone(),
                 sizes: Vec::new(),
+                moving_nodes: false,
             };
             let mut ranking = None;
             if plan.bases.is_empty() && settings.space != Some(Space::Learned) {

@@ -394,6 +394,32 @@ impl Field {
         }
     }
 
+    /// The same values at `points`, one for one: those of all samples.
+    ///
+    /// # Errors
+    /// If a sample has another number of points.
+    pub(crate) fn on_shared(&self, points: &Points) -> Result<Field> {
+        let mut components = vec![Mat::zeros(points.len(), self.samples); self.components];
+        for k in 0..self.samples {
+            for (c, component) in components.iter_mut().enumerate() {
+                let values = self.component_of(k, c);
+                if values.len() != points.len() {
+                    return Err(Error::shape(
+                        format!("sample {k}"),
+                        format!("{} points", points.len()),
+                        format!("{}", values.len()),
+                    ));
+                }
+                component.col_as_slice_mut(k).copy_from_slice(&values);
+            }
+        }
+        let field = Field::shared(points.clone(), components)?;
+        Ok(match self.complex {
+            true => field.as_complex(),
+            false => field,
+        })
+    }
+
     /// Drops all samples but the first `samples`.
     ///
     /// # Panics

@@ -2,9 +2,12 @@
 
 mod evaluate;
 mod model;
+mod moving_nodes;
 mod report;
+mod stored;
 
 pub(crate) use evaluate::MapsToEvaluate;
 pub use model::C2CNet;
 pub(crate) use model::{stack, vector_label};
+pub use moving_nodes::MovingNodes;
 pub use report::{ComponentErrors, EvaluationReport, OutputErrors, QuantityError};

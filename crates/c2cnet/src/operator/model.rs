@@ -1,6 +1,6 @@
 //! A fitted operator.
 
-use super::{EvaluationReport, MapsToEvaluate};
+use super::{EvaluationReport, MapsToEvaluate, MovingNodes};
 use crate::data::{Dataset, Field, Fields, Points};
 use crate::decode::FieldDecoder;
 use crate::encode::{FieldEncoder, VectorEncoder};
@@ -8,42 +8,23 @@ use crate::map::{CoefficientMap, LinearMap};
 use crate::storage::{Archive, write_atomically};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
-use serde::{Deserialize, Serialize};
+use rayon::prelude::*;
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 
 /// A solution operator: encode inputs, map coefficients, decode outputs anywhere.
 #[derive(Debug)]
 pub struct C2CNet {
-    inputs: Vec<(String, FieldEncoder)>,
-    outputs: Vec<(String, FieldDecoder)>,
-    map: Box<dyn CoefficientMap>,
+    pub(super) inputs: Vec<(String, FieldEncoder)>,
+    pub(super) outputs: Vec<(String, FieldDecoder)>,
+    pub(super) map: Box<dyn CoefficientMap>,
     /// Beside the chosen map, because an error is judged by what a linear map reaches.
-    linear: LinearMap,
+    pub(super) linear: LinearMap,
+    /// Of outputs whose nodes move with the inputs.
+    pub(super) moving: Vec<MovingNodes>,
     /// Settings, data fingerprint, errors at the end of training: for people.
-    info: serde_json::Value,
-}
-
-/// A model as it is stored: with references to write it, with the parts themselves once read.
-#[derive(Serialize, Deserialize)]
-struct Stored<E, D, M, L> {
-    inputs: Vec<StoredInput<E>>,
-    outputs: Vec<StoredOutput<D>>,
-    map: M,
-    linear: L,
-    info: serde_json::Value,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredInput<E> {
-    name: String,
-    encoder: E,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredOutput<D> {
-    name: String,
-    decoder: D,
+    pub(super) info: serde_json::Value,
 }
 
 impl C2CNet {
@@ -58,8 +39,15 @@ impl C2CNet {
             outputs,
             map,
             linear,
+            moving: Vec::new(),
             info: serde_json::Value::Null,
         }
+    }
+
+    /// With nodes that move. The outputs that they belong to were fitted on their reference nodes.
+    pub(crate) fn with_moving(mut self, moving: Vec<MovingNodes>) -> Self {
+        self.moving = moving;
+        self
     }
 
     /// Attaches what people may want to know about the fit.
@@ -76,6 +64,11 @@ impl C2CNet {
     /// The fitted decoders by output name.
     pub fn outputs(&self) -> &[(String, FieldDecoder)] {
         &self.outputs
+    }
+
+    /// The nodes that move with the inputs, of each output that has such.
+    pub fn moving(&self) -> &[MovingNodes] {
+        &self.moving
     }
 
     /// The coefficient map.
@@ -96,7 +89,7 @@ impl C2CNet {
         encode_fields(&self.inputs, inputs)
     }
 
-    /// Predicted output coordinates, one column per sample.
+    /// Predicted output coordinates, one column per sample; those of nodes that move stand below the others.
     ///
     /// # Errors
     /// As [`C2CNet::encode`], or if the map does not give numbers.
@@ -110,7 +103,14 @@ impl C2CNet {
                 )));
             }
         }
-        Ok(coordinates)
+        if self.moving.is_empty() {
+            return Ok(coordinates);
+        }
+        let mut parts = vec![coordinates];
+        for moving in &self.moving {
+            parts.push(moving.displacements.predict_coordinates(inputs)?);
+        }
+        Ok(stack(&parts))
     }
 
     /// Predicts the only output for `inputs` at `points`: one `n` x `N` matrix for each component.
@@ -159,16 +159,62 @@ impl C2CNet {
                 self.output_names()
             )));
         };
-        if coordinates.nrows() != self.map.outputs() {
-            return Err(Error::shape(
-                "coordinates",
-                format!("{} of all outputs a sample", self.map.outputs()),
-                format!("{}", coordinates.nrows()),
-            ));
-        }
+        self.check_coordinates(coordinates)?;
         let start = self.outputs[..place].iter().map(|(_, d)| d.rank()).sum();
         let decoder = &self.outputs[place].1;
-        decoder.decode(coordinates.subrows(start, decoder.rank()), points)
+        let of_output = coordinates.subrows(start, decoder.rank());
+        let Some(moving) = self.moving_rows(output) else {
+            return decoder.decode(of_output, points);
+        };
+        let (moving, rows) = moving;
+        let nodes = moving.nodes(coordinates.subrows(rows.start, rows.len()))?;
+        let samples = nodes
+            .par_iter()
+            .enumerate()
+            .map(|(k, nodes)| {
+                let places = moving.pull_back(nodes, points)?;
+                decoder.decode(of_output.subcols(k, 1), &places)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let component =
+            |c: usize| Mat::from_fn(points.len(), samples.len(), |i, k| samples[k][c][(i, 0)]);
+        Ok((0..decoder.basis().components()).map(component).collect())
+    }
+
+    /// Where the nodes of the output called `output` lie in each sample, from coordinates of all outputs; `None` if
+    /// they do not move.
+    ///
+    /// # Errors
+    /// If the coordinates are not as many as the outputs have.
+    pub fn nodes(&self, coordinates: MatRef<'_, f64>, output: &str) -> Result<Option<Vec<Points>>> {
+        self.check_coordinates(coordinates)?;
+        self.moving_rows(output)
+            .map(|(moving, rows)| moving.nodes(coordinates.subrows(rows.start, rows.len())))
+            .transpose()
+    }
+
+    /// The moving nodes of an output, and which coordinates are theirs.
+    fn moving_rows(&self, output: &str) -> Option<(&MovingNodes, Range<usize>)> {
+        let place = self.moving.iter().position(|m| m.output() == output)?;
+        let before: usize = self.moving[..place].iter().map(MovingNodes::rank).sum();
+        let start = self.map.outputs() + before;
+        Some((
+            &self.moving[place],
+            start..start + self.moving[place].rank(),
+        ))
+    }
+
+    fn check_coordinates(&self, coordinates: MatRef<'_, f64>) -> Result<()> {
+        let moving: usize = self.moving.iter().map(MovingNodes::rank).sum();
+        let expected = self.map.outputs() + moving;
+        match coordinates.nrows() == expected {
+            true => Ok(()),
+            false => Err(Error::shape(
+                "coordinates",
+                format!("{expected} of all outputs per sample"),
+                format!("{}", coordinates.nrows()),
+            )),
+        }
     }
 
     fn output_names(&self) -> String {
@@ -187,7 +233,27 @@ impl C2CNet {
             map: self.map.as_ref(),
             linear: &self.linear,
         };
-        maps.evaluate(coefficients.as_ref(), &data.outputs, false)
+        if self.moving.is_empty() {
+            return maps.evaluate(coefficients.as_ref(), &data.outputs, false);
+        }
+        let mut outputs = data.outputs.clone();
+        for moving in &self.moving {
+            let field = field_named(&data.outputs, moving.output(), "output")?;
+            let coordinates = moving.displacements.predict_coordinates(&data.inputs)?;
+            if field.samples() != coordinates.ncols() {
+                return Err(Error::shape(
+                    format!("output {:?}", moving.output()),
+                    format!("{} samples, as the inputs", coordinates.ncols()),
+                    format!("{}", field.samples()),
+                ));
+            }
+            let field = moving.on_reference(coordinates.as_ref(), field)?;
+            let mut all = outputs.iter_mut();
+            if let Some((_, output)) = all.find(|(name, _)| name == moving.output()) {
+                *output = field;
+            }
+        }
+        maps.evaluate(coefficients.as_ref(), &outputs, false)
     }
 
     /// Writes the model, all or nothing.
@@ -218,27 +284,7 @@ impl C2CNet {
     /// # Errors
     /// If a part's `Serialize` refuses.
     pub fn to_archive(&self) -> Result<Archive> {
-        Archive::of(&Stored {
-            inputs: self
-                .inputs
-                .iter()
-                .map(|(name, encoder)| StoredInput {
-                    name: name.clone(),
-                    encoder,
-                })
-                .collect(),
-            outputs: self
-                .outputs
-                .iter()
-                .map(|(name, decoder)| StoredOutput {
-                    name: name.clone(),
-                    decoder,
-                })
-                .collect(),
-            map: &self.map,
-            linear: &self.linear,
-            info: self.info.clone(),
-        })
+        Archive::of(self)
     }
 
     /// Reads a model written by [`C2CNet::save`].
@@ -259,52 +305,9 @@ impl C2CNet {
     }
 
     fn named_archive(archive: Archive, path: &Path) -> Result<Self> {
-        Self::from_archive(archive).map_err(|e| match e {
+        archive.restore("model").map_err(|e| match e {
             Error::Io { .. } | Error::Format { .. } => e,
             other => Error::format(path, other.to_string()),
-        })
-    }
-
-    fn from_archive(archive: Archive) -> Result<Self> {
-        let stored: Stored<FieldEncoder, FieldDecoder, Box<dyn CoefficientMap>, LinearMap> =
-            archive.restore("model")?;
-        for (count, what) in [
-            (stored.inputs.len(), "inputs"),
-            (stored.outputs.len(), "outputs"),
-        ] {
-            if count == 0 {
-                return Err(Error::Data(format!("the model has no {what}")));
-            }
-        }
-        let inputs: Vec<_> = stored
-            .inputs
-            .into_iter()
-            .map(|i| (i.name, i.encoder))
-            .collect();
-        let outputs: Vec<_> = stored
-            .outputs
-            .into_iter()
-            .map(|o| (o.name, o.decoder))
-            .collect();
-        let (map, linear) = (stored.map, stored.linear);
-        let coefficients: usize = inputs.iter().map(|(_, e)| e.basis().len()).sum();
-        let rank: usize = outputs.iter().map(|(_, d)| d.rank()).sum();
-        for m in [map.as_ref(), &linear as &dyn CoefficientMap] {
-            if m.inputs() != coefficients || m.outputs() != rank {
-                return Err(Error::Data(format!(
-                    "the model's {} map takes {} coefficients to {} coordinates, its bases have {coefficients} and {rank}",
-                    m.kind(),
-                    m.inputs(),
-                    m.outputs()
-                )));
-            }
-        }
-        Ok(C2CNet {
-            inputs,
-            outputs,
-            map,
-            linear,
-            info: stored.info,
         })
     }
 }

@@ -121,6 +121,7 @@ fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
     for (name, decoder) in model.outputs() {
         let points = decoder.points().map(|p| p.len());
         let points = points.filter(|_| decoder.vector().is_none());
+        let moves = model.moving().iter().any(|nodes| nodes.output() == name);
         match decoder.vector() {
             Some(vector) => table.row([label("output", name), vector.describe()]),
             None => {
@@ -132,7 +133,11 @@ fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
                         "{} of {} coordinates kept, fitted at {}",
                         decoder.rank(),
                         decoder.basis().len(),
-                        points.map_or("each sample's own points".into(), |n| counted(n, "point"))
+                        match (moves, points) {
+                            (true, Some(n)) => counted(n, "node") + " that move with the inputs",
+                            (_, Some(n)) => counted(n, "point"),
+                            (_, None) => "each sample's own points".into(),
+                        }
                     ),
                 ]);
             }
@@ -147,6 +152,7 @@ fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
                 "components": decoder.basis().components(),
                 "rank": decoder.rank(),
                 "points": points,
+                "moving_nodes": moves,
             }),
         );
     }

@@ -1,0 +1,105 @@
+//! Whether points that differ from sample to sample are the nodes of one mesh that moves.
+
+use crate::data::{Field, Points, Symmetries};
+use crate::settings::{FitConfig, OutputConfig};
+use crate::{Result, linalg};
+use faer::Mat;
+
+/// Samples that tell.
+const PROBE_SAMPLES: usize = 64;
+
+/// Half of the samples must describe how nodes move in the others up to this part of it.
+const UNEXPLAINED: f64 = 1e-2;
+
+/// Nodes are predicted where their error is at most this part of the distance between neighbours.
+const TOLERANCE: f64 = 0.02;
+
+/// Nodes whose neighbours are looked for.
+const PROBE_NODES: usize = 200;
+
+/// Whether the settings leave open where the output lives.
+pub(crate) fn may_move(config: &FitConfig, name: &str) -> bool {
+    let output: &OutputConfig = config.output_named(name);
+    output.named_bases().is_none()
+        && output.domain.is_none()
+        && output.periodic.is_none()
+        && config.symmetries == Symmetries::None
+        && !config.map.takes_raw_coefficients()
+}
+
+/// The mean place of each node, if all samples have as many and move them together: few displacements describe all.
+/// Points drawn anew for each sample have nothing in common.
+pub(crate) fn reference_nodes(field: &Field) -> Result<Option<Points>> {
+    let Some(reference) = mean_places(field) else {
+        return Ok(None);
+    };
+    let coords = reference.coords();
+    let (samples, coordinates) = (field.samples(), coords.len());
+    let probed = samples.min(PROBE_SAMPLES).min(coordinates / 2);
+    let displacement = |j: usize| {
+        let points = field.points_of(j * samples / probed).coords();
+        points.iter().zip(coords).map(|(z, x)| z - x)
+    };
+    let half = |first: usize, count: usize| {
+        let mut half = Mat::zeros(coordinates, count);
+        for j in 0..count {
+            let column = half.col_as_slice_mut(j);
+            let from = displacement(2 * j + first);
+            column.iter_mut().zip(from).for_each(|(to, d)| *to = d);
+        }
+        half
+    };
+    let (known, others) = (half(0, probed.div_ceil(2)), half(1, probed / 2));
+    if known.ncols() == 0 || others.ncols() == 0 {
+        return Ok(None);
+    }
+    let all: f64 = linalg::column_norms_squared(others.as_ref()).iter().sum();
+    let within = linalg::thin_svd(known.as_ref())?.u;
+    let explained = linalg::mul(within.transpose(), others.as_ref());
+    let explained: f64 = linalg::column_norms_squared(explained.as_ref())
+        .iter()
+        .sum();
+    let together = all > 0.0 && all - explained <= UNEXPLAINED.powi(2) * all;
+    Ok(together.then_some(reference))
+}
+
+/// The mean over samples of each point, if all have as many points, and points of their own.
+pub(crate) fn mean_places(field: &Field) -> Option<Points> {
+    let (n, dim) = (field.points_of(0).len(), field.dim());
+    let samples = field.samples();
+    let own = !field.is_vector() && field.shared_points().is_none();
+    if !own || n < 3 || (0..samples).any(|k| field.points_of(k).len() != n) {
+        return None;
+    }
+    let mut mean = vec![0.0; n * dim];
+    for k in 0..samples {
+        let coords = field.points_of(k).coords();
+        mean.iter_mut().zip(coords).for_each(|(m, x)| *m += x);
+    }
+    mean.iter_mut().for_each(|m| *m /= samples as f64);
+    Points::new(dim, mean).ok()
+}
+
+/// The root mean square error of predicted nodes as a part of the distance between neighbours, and whether it is
+/// small enough to tell them apart.
+pub(crate) fn told_apart(reference: &Points, rms_error: f64) -> (f64, bool) {
+    let part = rms_error / spacing(reference);
+    (part, part <= TOLERANCE)
+}
+
+/// The median distance from a node to its nearest neighbour.
+fn spacing(nodes: &Points) -> f64 {
+    let count = nodes.len().min(PROBE_NODES);
+    let nearest = |p: usize| {
+        let i = p * nodes.len() / count;
+        let others = (0..nodes.len()).filter(|&j| j != i);
+        let squared = others.map(|j| {
+            let pairs = nodes.point(i).iter().zip(nodes.point(j));
+            pairs.map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+        });
+        squared.fold(f64::INFINITY, f64::min).sqrt()
+    };
+    let mut all: Vec<f64> = (0..count).map(nearest).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    all[all.len() / 2]
+}
