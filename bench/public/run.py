@@ -1,10 +1,11 @@
 """Fits every data file of a folder with default settings, beside plain baselines, and writes the table.
 
     python bench/public/run.py FOLDER [--c2cnet BINARY] [--seeds 3] [--timeout 120] [--only NAME,NAME]
-                               [--set KEY=VALUE ...] [-o RESULTS.md]
+                               [--set KEY=VALUE ...] [--shuffle SEED] [-o RESULTS.md]
 
 FOLDER has .npz files in c2cnet's format with `n_train`; models go to a temporary folder. A fit that fails
-or takes too long is a row that says so. `--set` is handed to `c2cnet fit`, to compare other settings.
+or takes too long is a row that says so. `--set` is handed to `c2cnet fit`, to compare other settings; `--shuffle`
+draws which samples train, where the order of a file means something and its last samples are unlike the first.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 
 import baselines
 import datafile
+import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -79,6 +81,19 @@ def fit(arguments, data, seed):
         except RuntimeError as error:
             return Fit(time.perf_counter() - clock, failure=str(error))
     return Fit(seconds, errors)
+
+
+def shuffled(path, seed, folder):
+    """The same file with its samples in another order."""
+    arrays = dict(np.load(path))
+    samples = max(len(arrays[key]) for key in arrays if key.split(".")[0] in ("f", "u", "p", "q"))
+    order = np.random.default_rng(seed).permutation(samples)
+    for key, array in arrays.items():
+        per_sample = key.split(".")[0] in ("f", "u", "p", "q") or (array.ndim == 3 and len(array) == samples)
+        arrays[key] = array[order] if per_sample else array
+    copy = pathlib.Path(folder) / path.name
+    np.savez(copy, **arrays)
+    return copy
 
 
 def measure(arguments, path):
@@ -157,6 +172,8 @@ def report(arguments, version, rows):
     names = [f"{model.name}, {features.name}" for model, features in baselines.BASELINES]
     plain = [[row.name, *(figure(o.test) for o in row.plain)] for row in rows if row.plain]
     settings = ", ".join(arguments.set) or "default settings"
+    if arguments.shuffle is not None:
+        settings += f", training samples drawn with seed {arguments.shuffle}"
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}"
     return f"""# Default fits beside plain baselines
 
@@ -182,6 +199,7 @@ def parse():
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="of one fit")
     parser.add_argument("--only", metavar="NAMES", help="names of files, separated by commas")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="draw which samples train")
     parser.add_argument("-o", "--output", type=pathlib.Path)
     arguments = parser.parse_args()
     if arguments.seeds < 1:
@@ -199,7 +217,9 @@ def main():
         sys.exit(f"no .npz file to fit in {arguments.folder}")
     rows = []
     for path in paths:
-        row = measure(arguments, path)
+        with tempfile.TemporaryDirectory() as folder:
+            shown = path if arguments.shuffle is None else shuffled(path, arguments.shuffle, folder)
+            row = measure(arguments, shown)
         rows += [row] if row else []
         text = report(arguments, version.stdout.strip(), rows)
         # After every file: what was measured stays, whatever happens to the next.
