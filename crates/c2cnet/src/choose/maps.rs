@@ -25,6 +25,9 @@ pub(super) struct ClosedForm {
 /// A kernel map must beat the linear one by this factor to be worth its size.
 const WORTH: f64 = 0.98;
 
+/// A linear map that errs less cannot be beaten: kernel matrices amplify rounding to about this.
+const KERNEL_ROUNDING: f64 = 1e-9;
+
 /// Compares the maps in closed form that `config` allows, the linear and the kernel one, by their mean errors over
 /// `folds`. The maps themselves are those of the first fold.
 pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedForm> {
@@ -41,7 +44,7 @@ pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedFo
     }];
     // A linear map on the floor, or exact but for rounding, cannot be beaten: the operator is linear.
     let floor = mean(&folds.iter().map(Fold::floor).collect::<Vec<_>>());
-    let on_floor = linear_error * WORTH <= floor.max(context.rounding);
+    let on_floor = linear_error * WORTH <= floor.max(context.rounding).max(KERNEL_ROUNDING);
     let wants_kernel = match config.kind {
         // The linear map alone decides about transforms where the settings want a network.
         MapKind::Linear | MapKind::Mlp => false,

@@ -172,7 +172,7 @@ impl Search<'_> {
         } else {
             LEFT_SHARE
         };
-        let tolerance = (share * error).clamp(HybridSpec::default().tolerance, 0.5);
+        let tolerance = (share * error).clamp(f64::EPSILON, 0.5);
         let (spec, between) = self.best_hybrid(draft, tolerance)?;
         let kind = match &spec.prescribed {
             Some(prescribed) => format!("{} and learned directions", name_of(prescribed)),

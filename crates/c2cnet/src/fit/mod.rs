@@ -455,8 +455,8 @@ fn with_spaces(mut choices: Vec<Choice>, inputs: &Inputs, outputs: &Outputs) -> 
     choices
 }
 
-/// A map that errs less is exact but for rounding, which kernel matrices amplify more than linear maps do, ...
-const ROUNDING: f64 = 1e-9;
+/// A map that errs less is exact but for rounding, ...
+const ROUNDING: f64 = 1e-13;
 
 /// ... or exact for outputs in single precision: a few units in their last place.
 const SINGLE_ROUNDING: f64 = 1e-6;

@@ -34,10 +34,15 @@ const LOO_SAMPLES: usize = 1000;
 /// Weaker strengths are not tried once the error is so many times the smallest.
 const RISEN: f64 = 2.0;
 
-/// Strengths tried, as fractions of the largest squared singular value of the centred coefficients.
+/// Strengths tried, as fractions of the largest squared singular value of the centred coefficients. The weakest
+/// filters nothing that [`RANK`] keeps: where the operator is linear and coefficients decay over many decades, any
+/// stronger one would be all of the error.
 fn strengths() -> impl Iterator<Item = f64> {
-    (0..=16).map(|k| 10f64.powi(-k))
+    (0..=28).map(|k| 10f64.powi(-k))
 }
+
+/// Singular values below this part of the largest are rounding.
+const RANK: f64 = 1e-14;
 
 impl LinearMap {
     /// Fits the map; its strength minimises the leave-one-out error.
@@ -78,7 +83,7 @@ impl LinearMap {
         let rank = svd
             .s
             .iter()
-            .take_while(|&&s| s > 1e-14 * largest && s > 0.0)
+            .take_while(|&&s| s > RANK * largest && s > 0.0)
             .count();
         let (s, z) = (&svd.s[..rank], svd.v.as_ref().subcols(0, rank));
         let cz = linalg::mul(c.as_ref(), z);
