@@ -268,6 +268,25 @@ fn symmetries_lower_the_error_of_an_operator_that_commutes_with_them() {
     }
 }
 
+/// Learned inputs and images once counted samples in two ways.
+#[test]
+fn symmetries_go_with_learned_inputs_and_with_default_settings() {
+    let plane = Points::grid(&c2cnet::data::Bounds::unit(2), &[9, 9]);
+    let train = commuting(&plane, 40, 30);
+    let test = commuting(&plane, 120, 31);
+    for input in [
+        json!({"space": "learned"}),
+        json!({"space": "hybrid"}),
+        json!({}),
+    ] {
+        let config = json!({"symmetries": "square", "input": input});
+        let (model, report) = toy::fitted(&train, config);
+        assert_eq!(report.n_train, 8 * 40);
+        let error = model.evaluate(&test).unwrap();
+        assert!(error.rl2e < 0.5 * error.linear_rl2e, "{}", error.rl2e);
+    }
+}
+
 /// A grid whose unit coordinates fall on rounding boundaries is as symmetric as any other.
 #[test]
 fn symmetric_grids_are_recognised_whatever_their_bounds() {

@@ -7,7 +7,7 @@ use super::ranking::{Ranked, StopRule, name_of, smallest_good_enough, why_this_b
 use super::search::{Search, TIE, basis_choice, in_words_of, named_bases};
 use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
-use crate::data::{Bounds, Field};
+use crate::data::{Bounds, Field, Symmetries};
 use crate::encode::{EncoderSpec, Method};
 use crate::observe::Step;
 use crate::plan::InputPlan;
@@ -206,7 +206,10 @@ impl Search<'_> {
         error: f64,
         strongest: BasisSpec,
     ) -> Result<Option<(Choice, f64)>> {
-        if self.some.inputs[i].1.shared_points().is_none() {
+        // Directions learned from samples do not suit the images of these under symmetries, which prescribed functions
+        // do, often by a change of signs alone.
+        let symmetric = self.context.protocol.symmetries != Symmetries::None;
+        if symmetric || self.some.inputs[i].1.shared_points().is_none() {
             return Ok(None);
         }
         let prescribed = InputPlan {

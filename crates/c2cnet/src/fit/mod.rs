@@ -101,9 +101,16 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The samples that spaces may be learned from; `None`: all of them.
-    fn learn_from(&self) -> Option<&[usize]> {
+    /// The samples and images that output spaces may be learned from; `None`: all of them.
+    fn learn_outputs_from(&self) -> Option<&[usize]> {
         self.judging.then_some(&self.split.train[..])
+    }
+
+    /// The samples that input spaces may be learned from, without their images, which come after all of them; `None`:
+    /// all of them.
+    fn learn_inputs_from(&self) -> Option<&[usize]> {
+        let originals = self.split.train.len() / self.protocol.symmetries.order();
+        self.judging.then_some(&self.split.train[..originals])
     }
 
     /// The same for some of the samples, as they are.
@@ -306,7 +313,7 @@ pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> 
         } else {
             let triangles = triangles_on(context.train, field);
             let learn_from = LearnFrom {
-                samples: context.learn_from(),
+                samples: context.learn_outputs_from(),
                 withheld,
             };
             let basis = FieldSpace::of_output(plan).build(field, triangles, &learn_from)?;
@@ -390,7 +397,7 @@ fn encode_samples(
             let triangles = triangles_on(context.train, field);
             // Inputs are known at all of their points.
             let learn_from = LearnFrom {
-                samples: context.learn_from(),
+                samples: context.learn_inputs_from(),
                 withheld: &Withheld::none(),
             };
             let basis = FieldSpace::of_input(plan).build(field, triangles, &learn_from)?;
