@@ -3,6 +3,7 @@
 //! $$-\nabla\cdot(\kappa\nabla u) = 1 \text{ on } (0, 1)^2,\qquad u = 0 \text{ on the boundary},\qquad
 //! \kappa = e^\psi,$$
 //!
+//! or, with `coefficient = "binary"`, $\kappa = 12$ where $\psi \ge 0$ and $3$ elsewhere,
 //! with $\psi$ a Gaussian random field of cosine modes, $\lambda = \pi^2|k|^2$ and $\tau = 3$:
 //!
 //! | `field` | coefficient of mode $k$ | covariance |
@@ -49,6 +50,7 @@ use serde::{Deserialize, Serialize};
 /// | `n_train` | 2400 | training samples | at least 1 |
 /// | `n_test` | 600 | test samples, after the training samples | any |
 /// | `field` | `published` | the law of $\psi$ | `published`, `printed` |
+/// | `coefficient` | `exponential` | $\kappa$ from $\psi$: $e^\psi$, or 12 where $\psi \ge 0$ and 3 elsewhere | `exponential`, `binary` |
 /// | `modes` | 141 | cosines along each axis | 2 to 2001 |
 /// | `refine` | 1 | intervals of the solver per interval of the data | at least 1; `refine * (points - 1)` at most 2000 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +64,8 @@ pub struct Darcy2d {
     pub n_test: usize,
     /// The law of $\psi$.
     pub field: LogField,
+    /// How $\kappa$ follows from $\psi$.
+    pub coefficient: Coefficient,
     /// Cosines along each axis.
     pub modes: usize,
     /// Intervals of the solver per interval of the data.
@@ -78,6 +82,26 @@ pub enum LogField {
     Printed,
 }
 
+/// The coefficient $\kappa$ of a field $\psi$.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coefficient {
+    /// $e^\psi$.
+    Exponential,
+    /// 12 where $\psi \ge 0$, 3 elsewhere.
+    Binary,
+}
+
+impl Coefficient {
+    fn of(self, psi: f64) -> f64 {
+        match self {
+            Coefficient::Exponential => psi.exp(),
+            Coefficient::Binary if psi >= 0.0 => 12.0,
+            Coefficient::Binary => 3.0,
+        }
+    }
+}
+
 impl Default for Darcy2d {
     fn default() -> Self {
         Darcy2d {
@@ -85,6 +109,7 @@ impl Default for Darcy2d {
             n_train: 2400,
             n_test: 600,
             field: LogField::Published,
+            coefficient: Coefficient::Exponential,
             modes: 141,
             refine: 1,
         }
@@ -110,7 +135,7 @@ impl Problem for Darcy2d {
         let mut dataset = pairs::dataset(points, count, watcher, |k| {
             let mut kappa = field.draw(&mut sample_stream(seed, k as u64));
             for value in &mut kappa {
-                *value = value.exp();
+                *value = self.coefficient.of(*value);
             }
             let u = scheme.solve(&kappa, &source)?;
             Ok([self.thin(kappa), self.thin(u)])

@@ -58,6 +58,37 @@ fn refining_changes_the_solver_and_not_the_input() {
     assert!(coarse < 2e-2 && fine < 0.5 * coarse, "{coarse:e} {fine:e}");
 }
 
+/// Jumps between nodes are seen at the next node, an error of the first order in the spacing.
+#[test]
+fn binary_coefficients_take_two_values_and_solutions_converge() {
+    let on = |refine| {
+        Darcy2d {
+            n_train: 4,
+            n_test: 0,
+            refine,
+            coefficient: Coefficient::Binary,
+            ..small()
+        }
+        .samples(3, &Unwatched)
+        .unwrap()
+    };
+    let all = [2, 4, 8, 16].map(on);
+    for data in &all {
+        assert_eq!(data.inputs[0].1.values_of(1), all[0].inputs[0].1.values_of(1));
+        let values = data.inputs[0].1.values_of(1);
+        assert!(values.iter().all(|v| *v == 12.0 || *v == 3.0));
+        assert!(values.contains(&12.0) && values.contains(&3.0));
+    }
+    let off = |a: &Dataset| -> f64 {
+        let values = |data: &Dataset, k| data.outputs[0].1.values_of(k);
+        let errors = (0..4).map(|k| relative_difference(&values(a, k), &values(&all[3], k)));
+        errors.sum::<f64>() / 4.0
+    };
+    let errors = [off(&all[0]), off(&all[1]), off(&all[2])];
+    let order = (errors[0] / errors[2]).log2() / 2.0;
+    assert!(order > 0.8 && errors[2] < 1e-2, "{errors:?}, order {order}");
+}
+
 #[test]
 fn the_printed_field_is_a_third_with_a_constant() {
     let axis = [0.0, 0.3, 1.0];
@@ -81,6 +112,7 @@ fn wrong_settings_are_named() {
             (json!({"refine": 0}), "refine = 0 must be 1 to 14"),
             (json!({"refine": 15}), "refine = 15 must be 1 to 14"),
             (json!({"field": "other"}), "`published`"),
+            (json!({"coefficient": "ternary"}), "`binary`"),
             (json!({"tau": 1.0}), "`tau`"),
         ],
     );
