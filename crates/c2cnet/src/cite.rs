@@ -66,6 +66,20 @@ pub(crate) const SPECTRAL_BASES: Reference = Reference {
 }",
 };
 
+pub(crate) const LAPLACE_EIGENFUNCTIONS: Reference = Reference {
+    method: "eigenfunctions of the Laplacian as a basis",
+    bibtex: r"@article{grebenkov2013geometrical,
+  title   = {Geometrical Structure of {Laplacian} Eigenfunctions},
+  author  = {Grebenkov, Denis S. and Nguyen, Binh-Thanh},
+  journal = {SIAM Review},
+  volume  = {55},
+  number  = {4},
+  pages   = {601--667},
+  year    = {2013},
+  doi     = {10.1137/120880173}
+}",
+};
+
 pub(crate) const PRINCIPAL_DIRECTIONS: Reference = Reference {
     method: "principal directions of samples as functions of a space",
     bibtex: r"@article{bhattacharya2021model,

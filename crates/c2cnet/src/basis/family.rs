@@ -3,9 +3,10 @@
 //! A family is registered under its name, which stands as `family` in settings and model files. The families of
 //! this crate are registered from the start; [`register`] adds others.
 
-use super::{Basis, Bounds, FiniteElementsSpec, FourierSpec, HybridSpec, MixedSpec, Points};
+use super::{Basis, Bounds, FiniteElementsSpec, FourierSpec, HybridSpec, LaplaceSpec, MixedSpec};
 use super::{
-    PcaSpec, PointValuesSpec, PolynomialSpec, RadialSpec, RandomFeaturesSpec, SingleValueSpec,
+    PcaSpec, PointValuesSpec, Points, PolynomialSpec, RadialSpec, RandomFeaturesSpec,
+    SingleValueSpec,
 };
 use crate::Result;
 use crate::cite::Reference;
@@ -193,6 +194,7 @@ static FAMILIES: LazyLock<Registry<Entry>> = LazyLock::new(|| {
         add::<RandomFeaturesSpec>,
         add::<FiniteElementsSpec>,
         add::<RadialSpec>,
+        add::<LaplaceSpec>,
         add::<PointValuesSpec>,
         add::<HybridSpec>,
         add::<PcaSpec>,

@@ -74,7 +74,7 @@ pub enum FourierKind {
 
 impl FourierKind {
     /// Waves (half-waves for sines and cosines) of $g_i$ along the side.
-    fn frequency(self, i: u32) -> u32 {
+    pub(super) fn frequency(self, i: u32) -> u32 {
         match self {
             FourierKind::Periodic => i.div_ceil(2),
             FourierKind::Sine => i + 1,
@@ -83,7 +83,7 @@ impl FourierKind {
     }
 
     /// The square of the frequency.
-    fn cost(self) -> Cost {
+    pub(super) fn cost(self) -> Cost {
         match self {
             FourierKind::Periodic => |i| u64::from(FourierKind::Periodic.frequency(i)).pow(2),
             FourierKind::Sine => |i| u64::from(FourierKind::Sine.frequency(i)).pow(2),

@@ -8,6 +8,7 @@ mod finite_elements;
 mod fourier;
 mod hybrid;
 mod interpolant;
+mod laplace;
 mod mixed;
 mod point_values;
 mod polynomial;
@@ -30,6 +31,7 @@ pub use finite_elements::{
 pub use fourier::{Fourier, FourierKind, FourierSpec};
 pub use hybrid::{Hybrid, HybridSpec, PcaSpec};
 pub(crate) use interpolant::expected_error as interpolation_error;
+pub use laplace::{Condition, Laplace, LaplaceMesh, LaplaceSpec};
 pub use mixed::{AxisKind, Mixed, MixedSpec};
 pub use point_values::{PointValues, PointValuesSpec};
 pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};

@@ -50,6 +50,8 @@ enum Rule {
     Tensor(Vec<usize>),
     /// Those that cost least.
     Smallest(Cost),
+    /// Those that cost least where each axis has a cost of its own, times a weight.
+    Weighted(Vec<(Cost, f64)>),
 }
 
 #[derive(Debug)]
@@ -96,6 +98,24 @@ impl IndexSet {
         Self::new(dim, functions, Rule::Smallest(cost), setting)
     }
 
+    /// The `functions` indices of smallest $\sum_k w_k$ `cost`$_k(i_k)$, in that order; `axes` holds the cost of
+    /// each axis and its weight, which must be positive and finite.
+    ///
+    /// # Errors
+    /// If `functions` is zero or out of reason; `setting` names it.
+    pub(super) fn weighted(
+        axes: Vec<(Cost, f64)>,
+        functions: usize,
+        setting: &str,
+    ) -> Result<Self> {
+        if functions == 0 {
+            return Err(Error::Config(format!(
+                "{setting}: ask for at least one function"
+            )));
+        }
+        Self::new(axes.len(), functions, Rule::Weighted(axes), setting)
+    }
+
     fn new(dim: usize, len: usize, rule: Rule, setting: &str) -> Result<Self> {
         if len > MAX_FUNCTIONS {
             return Err(too_many(setting));
@@ -117,6 +137,7 @@ impl IndexSet {
         self.list.get_or_init(|| match &self.rule {
             Rule::Tensor(counts) => tensor_list(self.len, counts),
             Rule::Smallest(cost) => smallest_list(self.dim, self.len, *cost),
+            Rule::Weighted(axes) => weighted_list(axes, self.len),
         })
     }
 
@@ -276,13 +297,61 @@ fn smallest_list(dim: usize, functions: usize, cost: Cost) -> List {
             found.push(Reverse((total, index)));
         }
     }
-    let mut counts = vec![1; dim];
-    for index in indices.chunks_exact(dim) {
-        for (count, &i) in counts.iter_mut().zip(index) {
-            *count = (*count).max(i as usize + 1);
+    List::new(dim, indices)
+}
+
+/// As [`smallest_list`] with axes from the cheapest step to the most expensive one: an index with a last entry of 1
+/// costs no less than with that entry one axis before, through which it is found.
+fn weighted_list(axes: &[(Cost, f64)], functions: usize) -> List {
+    let dim = axes.len();
+    let step = |k: usize| axes[k].1 * (axes[k].0(1) - axes[k].0(0)) as f64;
+    let mut order: Vec<usize> = (0..dim).collect();
+    order.sort_by(|&a, &b| step(a).total_cmp(&step(b)).then(b.cmp(&a)));
+    let found_at = |index: Vec<u32>| {
+        let along = axes.iter().zip(&index);
+        let total: f64 = along.map(|((cost, w), &i)| w * cost(i) as f64).sum();
+        // Positive numbers are ordered as their bits.
+        Reverse((total.to_bits(), index))
+    };
+    let mut found = BinaryHeap::from([found_at(vec![0; dim])]);
+    let mut indices = Vec::with_capacity(functions * dim);
+    while indices.len() < functions * dim {
+        let Some(Reverse((_, mut index))) = found.pop() else {
+            break;
+        };
+        indices.extend_from_slice(&index);
+        let raised = |k: usize| {
+            let mut index = index.clone();
+            index[k] += 1;
+            found_at(index)
+        };
+        match order.iter().rposition(|&k| index[k] > 0) {
+            None => found.push(raised(order[0])),
+            Some(last) => {
+                found.push(raised(order[last]));
+                if last + 1 < dim {
+                    found.push(raised(order[last + 1]));
+                    if index[order[last]] == 1 {
+                        index.swap(order[last], order[last + 1]);
+                        found.push(found_at(index));
+                    }
+                }
+            }
         }
     }
-    List { indices, counts }
+    List::new(dim, indices)
+}
+
+impl List {
+    fn new(dim: usize, indices: Vec<u32>) -> Self {
+        let mut counts = vec![1; dim];
+        for index in indices.chunks_exact(dim) {
+            for (count, &i) in counts.iter_mut().zip(index) {
+                *count = (*count).max(i as usize + 1);
+            }
+        }
+        List { indices, counts }
+    }
 }
 
 fn too_many(setting: &str) -> Error {
@@ -328,6 +397,34 @@ mod tests {
             expected.sort_by_key(|index| (total(index), index.clone()));
             expected.truncate(100);
             assert_eq!(list(&set), expected);
+        }
+    }
+
+    #[test]
+    fn weighted_sets_are_those_of_a_sort_of_everything() {
+        let square: Cost = |i| u64::from(i).pow(2);
+        let pairs: Cost = |i| u64::from(i.div_ceil(2)).pow(2);
+        let shifted: Cost = |i| u64::from(i + 1).pow(2);
+        for weights in [[1.0, 1.0, 1.0], [0.3, 5.0, 1.1], [7.0, 2.0, 0.01]] {
+            for dim in 1..4 {
+                let costs = [square, pairs, shifted];
+                let axes: Vec<_> = costs.into_iter().zip(weights).take(dim).collect();
+                let total = |index: &[u32]| -> f64 {
+                    let along = axes.iter().zip(index);
+                    along.map(|((cost, w), &i)| w * cost(i) as f64).sum()
+                };
+                let mut all = list(&IndexSet::tensor(dim, &vec![80; dim], "all").unwrap());
+                all.sort_by(|a, b| total(a).total_cmp(&total(b)).then(a.cmp(b)));
+                all.truncate(60);
+                let set = IndexSet::weighted(axes.clone(), 60, "functions").unwrap();
+                // Equal totals stand in any order.
+                let totals = |list: &[Vec<u32>]| list.iter().map(|i| total(i)).collect::<Vec<_>>();
+                let mut found = list(&set);
+                assert_eq!(totals(&found), totals(&all), "{weights:?} {dim}");
+                found.sort();
+                found.dedup();
+                assert_eq!(found.len(), 60, "{weights:?} {dim}");
+            }
         }
     }
 

@@ -13,9 +13,11 @@
 
 mod adaptive;
 mod elements;
+mod forms;
 mod mesh_size;
 mod spec;
 
+pub(in crate::basis) use forms::{Entry, Forms};
 pub use spec::{AdaptiveStart, Boundary, Degree, FiniteElementsSpec, MeshSpec};
 
 use super::{Basis, BasisFamily, BuildContext, Design, build_blocks, group_by_cell};
