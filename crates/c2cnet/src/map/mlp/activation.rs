@@ -35,19 +35,36 @@ impl Activation {
     }
 }
 
+impl Activation {
+    /// Values of `inputs` into `values`; derivatives replace the inputs.
+    pub(in crate::map) fn apply_to<T: Scalar>(self, inputs: &mut [T], values: &mut [T]) {
+        match self {
+            Activation::Gelu => pass(inputs, values, gelu),
+            Activation::GeluTanh => pass(inputs, values, gelu_tanh),
+            Activation::Tanh => pass(inputs, values, tanh),
+            Activation::Relu => pass(inputs, values, relu),
+            Activation::Silu => pass(inputs, values, silu),
+        }
+    }
+}
+
+fn pass<T: Scalar>(inputs: &mut [T], values: &mut [T], function: impl Fn(T) -> (T, T)) {
+    pulp::Arch::new().dispatch(Pass {
+        inputs,
+        values,
+        function: &function,
+    });
+}
+
 fn run<T: Scalar>(
     inputs: &mut Mat<T>,
     values: &mut Mat<T>,
     columns: usize,
     function: impl Fn(T) -> (T, T),
 ) {
-    let arch = pulp::Arch::new();
     for j in 0..columns {
-        arch.dispatch(Pass {
-            inputs: inputs.col_as_slice_mut(j),
-            values: values.col_as_slice_mut(j),
-            function: &function,
-        });
+        let (inputs, values) = (inputs.col_as_slice_mut(j), values.col_as_slice_mut(j));
+        pass(inputs, values, &function);
     }
 }
 

@@ -9,6 +9,7 @@ use super::loss::{Loss, LossScratch, LossSum, PreparedLoss};
 use super::network::{Network, Scratch};
 use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
+use super::steps::Differentiate;
 use super::vector::{add_into, add_multiple, dot};
 use crate::{Result, linalg};
 use faer::linalg::matmul::matmul;
@@ -90,7 +91,7 @@ struct Fold<'a, T> {
 
 /// Which samples a step sees.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Batch<'a> {
+pub(in crate::map) enum Batch<'a> {
     All,
     Some(&'a [usize]),
 }
@@ -136,46 +137,9 @@ impl<'a, T: Scalar> Engine<'a, T> {
         })
     }
 
-    /// The mean loss of `batch`; its gradient is then in [`Engine::gradient`].
-    pub(super) fn differentiate(&mut self, parameters: &[T], batch: Batch<'_>) -> LossSum {
-        let size = self.compared.parameters();
-        if self.gradient.is_empty() {
-            self.gradient = vec![T::default(); parameters.len()];
-            self.shards
-                .iter_mut()
-                .for_each(|s| s.gradient = vec![T::default(); size]);
-        }
-        let (sum, active) = self.pass(parameters, batch, true);
-        let total = match &mut self.fold {
-            Some(fold) => &mut fold.gradient,
-            None => &mut self.gradient,
-        };
-        add_up(&mut self.shards[..active], total, &mut self.squares);
-        if let Some(fold) = &self.fold {
-            fold.unfold(&self.compared, &mut self.gradient);
-            squares(&self.gradient, &mut self.squares);
-        }
-        sum
-    }
-
-    /// The mean loss of all samples.
-    pub(super) fn evaluate(&mut self, parameters: &[T]) -> LossSum {
-        self.pass(parameters, Batch::All, false).0
-    }
-
     #[cfg(test)]
     pub(super) fn folds(&self) -> bool {
         self.fold.is_some()
-    }
-
-    /// The gradient by the parameters.
-    pub(super) fn gradient(&self) -> &[T] {
-        &self.gradient
-    }
-
-    /// Its Euclidean norm, summed in a fixed order.
-    pub(super) fn gradient_norm(&self) -> f64 {
-        self.squares.iter().sum::<f64>().sqrt()
     }
 
     /// The mean loss, and how many shards were used.
@@ -225,6 +189,41 @@ impl<'a, T: Scalar> Engine<'a, T> {
             relative: sum.relative / n as f64,
         };
         (mean, active)
+    }
+}
+
+impl<T: Scalar> Differentiate<T> for Engine<'_, T> {
+    fn differentiate(&mut self, parameters: &[T], batch: Batch<'_>) -> LossSum {
+        let size = self.compared.parameters();
+        if self.gradient.is_empty() {
+            self.gradient = vec![T::default(); parameters.len()];
+            self.shards
+                .iter_mut()
+                .for_each(|s| s.gradient = vec![T::default(); size]);
+        }
+        let (sum, active) = self.pass(parameters, batch, true);
+        let total = match &mut self.fold {
+            Some(fold) => &mut fold.gradient,
+            None => &mut self.gradient,
+        };
+        add_up(&mut self.shards[..active], total, &mut self.squares);
+        if let Some(fold) = &self.fold {
+            fold.unfold(&self.compared, &mut self.gradient);
+            squares(&self.gradient, &mut self.squares);
+        }
+        sum
+    }
+
+    fn evaluate(&mut self, parameters: &[T]) -> LossSum {
+        self.pass(parameters, Batch::All, false).0
+    }
+
+    fn gradient(&self) -> &[T] {
+        &self.gradient
+    }
+
+    fn gradient_norm(&self) -> f64 {
+        self.squares.iter().sum::<f64>().sqrt()
     }
 }
 

@@ -7,6 +7,7 @@ use super::objective::{Frame, Objective, OutputData, SampleTarget};
 use super::scalar::Scalar;
 use super::spec::{MlpSpec, Recipe};
 use super::state::State;
+use super::steps;
 use super::train::{Plan, Training, train};
 use super::{MlpMap, Precision};
 use crate::decode::Targets;
@@ -62,7 +63,7 @@ pub struct TrainingReport {
 }
 
 impl TrainingData<'_> {
-    fn outputs(&self) -> OutputData<'_> {
+    pub(in crate::map) fn outputs(&self) -> OutputData<'_> {
         match self.per_sample {
             Some(samples) => OutputData::PerSample(samples),
             None => OutputData::Shared {
@@ -76,7 +77,11 @@ impl TrainingData<'_> {
     }
 
     /// RL2E of `map` on held-out samples, where there are any and all have the same points.
-    fn held_out_error(&self, map: &MlpMap, held: &[usize]) -> Option<f64> {
+    pub(in crate::map) fn held_out_error(
+        &self,
+        map: &dyn CoefficientMap,
+        held: &[usize],
+    ) -> Option<f64> {
         if held.is_empty() || self.per_sample.is_some() {
             return None;
         }
@@ -86,7 +91,7 @@ impl TrainingData<'_> {
         Some(mean(&errors))
     }
 
-    fn check(&self, split: &Split) -> Result<()> {
+    pub(in crate::map) fn check(&self, split: &Split) -> Result<()> {
         let Split { train, validation } = split;
         let n = self.coefficients.ncols();
         self.outputs().check(n)?;
@@ -149,19 +154,19 @@ fn fit_with<T: Scalar>(
     widths.push(seen.width);
     let network = Network::new(widths, spec.activation)?;
     let plan = spec.plan(split.train.len(), seed);
-    let mark = mark(data, split, &network, spec, &plan);
+    let settings = serde_json::json!([network.widths(), spec, plan]);
+    let mark = data.mark(split, &settings);
     let mut state = match observer.resume(&mark)? {
-        Some(archive) => State::load(archive, &network, &mark)?,
+        Some(archive) => State::load(archive, network.parameters(), &mark)?,
         None => State::new(network.initialise::<T>(seed)),
     };
     let training = Training {
-        network: &network,
         plan: &plan,
-        samples: &seen.training,
-        validation: seen.validation.as_ref(),
+        samples: seen.training.len(),
+        begin: steps::of_network(&network, &seen.training, seen.validation.as_ref()),
         mark: &mark,
     };
-    train(&training, &mut state, observer)?;
+    train(training, &mut state, observer)?;
 
     let map = MlpMap {
         inputs: data.coefficients.nrows(),
@@ -299,25 +304,20 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
     })
 }
 
-/// Identifies a run: its settings, and the data to the last bit.
-fn mark(
-    data: &TrainingData<'_>,
-    split: &Split,
-    network: &Network,
-    spec: &MlpSpec,
-    plan: &Plan,
-) -> String {
-    let mut fingerprint = Fingerprint::default();
-    for matrix in [data.coefficients, data.targets.coordinates.as_ref()] {
-        for k in 0..matrix.ncols() {
-            fingerprint.numbers(matrix.col(k).iter().copied());
+impl TrainingData<'_> {
+    /// Identifies a run: its settings, and the data to the last bit.
+    pub(in crate::map) fn mark(&self, split: &Split, settings: &serde_json::Value) -> String {
+        let mut fingerprint = Fingerprint::default();
+        for matrix in [self.coefficients, self.targets.coordinates.as_ref()] {
+            for k in 0..matrix.ncols() {
+                fingerprint.numbers(matrix.col(k).iter().copied());
+            }
         }
+        for list in [&split.train, &split.validation] {
+            fingerprint.word(list.len() as u64);
+            list.iter().for_each(|&k| fingerprint.word(k as u64));
+        }
+        fingerprint.text(&settings.to_string());
+        fingerprint.finish()
     }
-    for list in [&split.train, &split.validation] {
-        fingerprint.word(list.len() as u64);
-        list.iter().for_each(|&k| fingerprint.word(k as u64));
-    }
-    let settings = serde_json::json!([network.widths(), spec, plan]).to_string();
-    fingerprint.text(&settings);
-    fingerprint.finish()
 }

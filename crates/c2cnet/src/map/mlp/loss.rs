@@ -176,7 +176,7 @@ impl Loss {
 }
 
 /// A loss prepared for the samples of an objective.
-pub(super) struct PreparedLoss<'a, T> {
+pub(in crate::map) struct PreparedLoss<'a, T> {
     pub(super) parts: Parts,
     objective: &'a Objective<T>,
     /// The outputs are coordinates: there is no factor, or it is folded into the last layer.
@@ -195,7 +195,7 @@ pub(super) struct Band<T> {
 
 /// Memory for the loss of a block of samples.
 #[derive(Debug)]
-pub(super) struct LossScratch<T> {
+pub(in crate::map) struct LossScratch<T> {
     /// $Rb$ and the gradient by it, where $R$ is not folded in.
     coordinates: Mat<T>,
     /// Errors at the points of a band.
@@ -205,7 +205,11 @@ pub(super) struct LossScratch<T> {
 impl<'a, T: Scalar> PreparedLoss<'a, T> {
     /// # Errors
     /// If the loss weights points and the objective has none.
-    pub(super) fn new(loss: &Loss, objective: &'a Objective<T>, folded: bool) -> Result<Self> {
+    pub(in crate::map) fn new(
+        loss: &Loss,
+        objective: &'a Objective<T>,
+        folded: bool,
+    ) -> Result<Self> {
         let parts = loss.parts();
         let band = match (&objective.field, parts.band > 0.0) {
             (_, false) => None,
@@ -242,7 +246,7 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
         })
     }
 
-    pub(super) fn scratch(&self, columns: usize) -> LossScratch<T> {
+    pub(in crate::map) fn scratch(&self, columns: usize) -> LossScratch<T> {
         let rows = self.objective.targets.nrows();
         LossScratch {
             coordinates: Mat::zeros(rows, if self.direct { 0 } else { columns }),
@@ -252,7 +256,7 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
 
     /// The sum of the losses of `samples`, whose outputs are the leading columns of `outputs`;
     /// gradients times `weight` replace them. Relative errors are added to `relative`.
-    pub(super) fn gradient(
+    pub(in crate::map) fn gradient(
         &self,
         outputs: &mut Mat<T>,
         samples: impl ExactSizeIterator<Item = usize> + Clone,
@@ -354,10 +358,10 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
 
 /// Sums over samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct LossSum {
-    pub(super) loss: f64,
+pub(in crate::map) struct LossSum {
+    pub(in crate::map) loss: f64,
     /// Of relative errors, without $\epsilon$.
-    pub(super) relative: f64,
+    pub(in crate::map) relative: f64,
 }
 
 impl std::ops::AddAssign for LossSum {

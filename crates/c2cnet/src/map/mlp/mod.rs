@@ -8,22 +8,22 @@
 //! * `head`: raw coefficients (recipe `paper`) or principal coordinates (recipe `fast`).
 //! * [`MlpSpec`]: settings; [`MlpMap::fit`]: all of it.
 
-mod activation;
-mod engine;
+pub(in crate::map) mod activation;
+pub(in crate::map) mod engine;
 mod fit;
 mod head;
-mod loss;
+pub(in crate::map) mod loss;
 mod network;
-mod objective;
+pub(in crate::map) mod objective;
 mod on_device;
 mod optimiser;
-mod scalar;
+pub(in crate::map) mod scalar;
 mod schedule;
 mod spec;
-mod state;
-mod steps;
-mod train;
-mod vector;
+pub(in crate::map) mod state;
+pub(in crate::map) mod steps;
+pub(in crate::map) mod train;
+pub(in crate::map) mod vector;
 
 #[cfg(test)]
 mod tests;

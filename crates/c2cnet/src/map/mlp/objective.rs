@@ -21,12 +21,12 @@ pub(super) enum Factor<T> {
 
 /// The targets of samples.
 #[derive(Debug, Clone)]
-pub(super) struct Objective<T> {
+pub(in crate::map) struct Objective<T> {
     pub(super) factor: Factor<T>,
     /// Whether a shared factor may be folded into the last layer where that costs less.
     pub(super) may_fold: bool,
     /// Coordinates, one column per sample; with per-sample factors, as many leading rows as each factor has.
-    pub(super) targets: Mat<T>,
+    pub(in crate::map) targets: Mat<T>,
     /// $s$: errors in coordinates are this times errors of outputs.
     pub(super) scale: f64,
     /// $\|u - QQ^\top u\|^2$.
@@ -186,11 +186,11 @@ impl OutputData<'_> {
 
 /// $c = o_k + Ay$: coordinates from the network's outputs $y$, with orthonormal columns of $A$ up to
 /// one scale (or no $A$) and an offset that may differ between samples.
-pub(super) struct Frame<'a> {
-    pub(super) axes: Option<MatRef<'a, f64>>,
-    pub(super) scale: f64,
+pub(in crate::map) struct Frame<'a> {
+    pub(in crate::map) axes: Option<MatRef<'a, f64>>,
+    pub(in crate::map) scale: f64,
     /// One column per sample.
-    pub(super) offsets: Option<MatRef<'a, f64>>,
+    pub(in crate::map) offsets: Option<MatRef<'a, f64>>,
 }
 
 impl Frame<'_> {
@@ -207,7 +207,7 @@ impl<T: Scalar> Objective<T> {
     /// $\|o_k + sPy - c\|^2 = s^2\|y - t\|^2 + \|(I - PP^\top)(c - o_k)\|^2$, $t = P^\top(c - o_k)/s$.
     ///
     /// `factor` is the $R$ of raw coefficients.
-    pub(super) fn new(
+    pub(in crate::map) fn new(
         data: &OutputData<'_>,
         indices: &[usize],
         frame: &Frame<'_>,
@@ -314,12 +314,12 @@ impl<T: Scalar> Objective<T> {
         }
     }
 
-    pub(super) fn samples(&self) -> usize {
+    pub(in crate::map) fn samples(&self) -> usize {
         self.norms.len()
     }
 }
 
 /// The same matrix in another precision.
-pub(super) fn cast<T: Scalar>(a: MatRef<'_, f64>) -> Mat<T> {
+pub(in crate::map) fn cast<T: Scalar>(a: MatRef<'_, f64>) -> Mat<T> {
     Mat::from_fn(a.nrows(), a.ncols(), |i, j| T::from_f64(a[(i, j)]))
 }

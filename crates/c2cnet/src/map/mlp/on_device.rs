@@ -48,17 +48,17 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
         state: &State<T>,
         trainer: impl FnOnce(&Job<'_, T>) -> Result<Box<dyn Trainer<T>>>,
     ) -> Result<Self> {
-        let order = setting.order();
+        let order = setting.run.order();
         let prepare = |samples: &'a Samples<T>, largest: usize| {
             let folded = samples.folds(setting.network, largest);
-            let loss = PreparedLoss::new(&setting.stage.loss, &samples.objective, folded);
+            let loss = PreparedLoss::new(&setting.run.stage.loss, &samples.objective, folded);
             loss.map(|loss| Compared {
                 samples,
                 loss,
                 folded,
             })
         };
-        let training = prepare(setting.samples, setting.largest())?;
+        let training = prepare(setting.samples, setting.run.largest())?;
         let validation = setting
             .validation
             .map(|v| prepare(v, v.len()))
@@ -74,7 +74,7 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
                 count: order.batches,
             },
             constants: constants(&setting),
-            steps: (0..setting.stage.steps)
+            steps: (0..setting.run.stage.steps)
                 .map(|step| step_settings(&setting, step))
                 .collect(),
         };
@@ -121,7 +121,7 @@ impl<T: Scalar> Steps<T> for OnDevice<'_, T> {
         for result in &results {
             if !result.finite() {
                 self.settle(state)?;
-                return Err(self.setting.diverged(state, result));
+                return Err(self.setting.run.diverged(state, result));
             }
             state.cursor.count(result);
             loss = result.loss;
@@ -130,7 +130,7 @@ impl<T: Scalar> Steps<T> for OnDevice<'_, T> {
             let faster = TOGETHER.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6);
             self.pace = ((self.pace as f64 * faster.min(4.0)) as usize).max(1);
         }
-        Ok((loss, self.setting.rate(state.cursor.step - 1)))
+        Ok((loss, self.setting.run.rate(state.cursor.step - 1)))
     }
 
     fn judge(&mut self, _: &State<T>) -> Result<Option<LossSum>> {
@@ -197,21 +197,22 @@ impl<T: Scalar> Compared<'_, T> {
 }
 
 fn constants<T: Scalar>(setting: &Setting<'_, T>) -> Constants<T> {
-    let c = setting.stage.optimiser.coefficients::<T>(1.0, 0.0, 1);
+    let c = setting.run.stage.optimiser.coefficients::<T>(1.0, 0.0, 1);
     Constants {
         l2: c.l2,
         keep1: c.keep1,
         beta2: c.beta2,
         keep2: c.keep2,
         epsilon: c.epsilon,
-        clip: setting.plan.clip,
+        clip: setting.run.plan.clip,
     }
 }
 
 /// The numbers that the processor would compute before the same step.
 fn step_settings<T: Scalar>(setting: &Setting<'_, T>, step: usize) -> StepSettings<T> {
-    let rate = setting.rate(step);
+    let rate = setting.run.rate(step);
     let c = setting
+        .run
         .stage
         .optimiser
         .coefficients::<T>(1.0, rate, step + 1);

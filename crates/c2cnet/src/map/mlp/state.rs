@@ -1,6 +1,5 @@
 //! The state of training between steps, and how it is saved in a checkpoint and restored.
 
-use super::network::Network;
 use super::scalar::Scalar;
 use crate::compute::StepResult;
 use crate::observe::Metric;
@@ -11,30 +10,30 @@ use serde::{Deserialize, Serialize};
 /// The state of training between steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "T: tensor::Element")]
-pub(super) struct State<T> {
+pub(in crate::map) struct State<T> {
     #[serde(with = "tensor")]
-    pub(super) parameters: Vec<T>,
+    pub(in crate::map) parameters: Vec<T>,
     /// Means of gradients and of their squares.
     #[serde(with = "tensor")]
     pub(super) first: Vec<T>,
     #[serde(with = "tensor")]
     pub(super) second: Vec<T>,
-    pub(super) cursor: Cursor,
+    pub(in crate::map) cursor: Cursor,
 }
 
 /// Its scalars.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct Cursor {
+pub(in crate::map) struct Cursor {
     pub(super) stage: usize,
     /// Steps taken in the stage, and in all stages.
     pub(super) step: usize,
-    pub(super) steps_done: usize,
+    pub(in crate::map) steps_done: usize,
     /// Sums since the last record.
     pub(super) loss_sum: f64,
     pub(super) relative_sum: f64,
     pub(super) summed: usize,
     pub(super) gradient_norm: f64,
-    pub(super) history: Vec<Metric>,
+    pub(in crate::map) history: Vec<Metric>,
 }
 
 impl Cursor {
@@ -61,7 +60,7 @@ struct Checkpoint<S> {
 const KIND: &str = "mlp-checkpoint";
 
 impl<T: Scalar> State<T> {
-    pub(super) fn new(parameters: Vec<T>) -> Self {
+    pub(in crate::map) fn new(parameters: Vec<T>) -> Self {
         State {
             first: vec![T::default(); parameters.len()],
             second: vec![T::default(); parameters.len()],
@@ -95,7 +94,7 @@ impl<T: Scalar> State<T> {
     ///
     /// # Errors
     /// If the archive is not a checkpoint, is damaged, or belongs to another run.
-    pub(super) fn load(archive: Archive, network: &Network, mark: &str) -> Result<Self> {
+    pub(in crate::map) fn load(archive: Archive, parameters: usize, mark: &str) -> Result<Self> {
         if archive.document["kind"].as_str() != Some(KIND) {
             return Err(Error::Data(
                 "the file is not a checkpoint of training".into(),
@@ -109,11 +108,10 @@ impl<T: Scalar> State<T> {
         }
         let state = archive.restore::<Checkpoint<Self>>("checkpoint")?.state;
         for values in [&state.parameters, &state.first, &state.second] {
-            if values.len() != network.parameters() {
+            if values.len() != parameters {
                 return Err(Error::Data(format!(
-                    "the checkpoint is damaged: {} values for {} parameters",
+                    "the checkpoint is damaged: {} values for {parameters} parameters",
                     values.len(),
-                    network.parameters()
                 )));
             }
         }

@@ -7,14 +7,14 @@ use super::on_device::OnDevice;
 use super::optimiser::Moments;
 use super::scalar::Scalar;
 use super::state::State;
-use super::train::{Plan, Stage};
-use crate::compute::{Device, StepResult};
+use super::train::{Begin, Plan, Stage};
+use crate::compute::StepResult;
 use crate::{Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 
 /// Takes the steps of a stage.
-pub(super) trait Steps<T> {
+pub(in crate::map) trait Steps<T> {
     /// Takes at least one and at most `most` steps, and counts them in the state's cursor; returns loss and rate
     /// of the last one. The state's other numbers may lag behind.
     fn advance(&mut self, state: &mut State<T>, most: usize) -> Result<(f64, f64)>;
@@ -26,40 +26,69 @@ pub(super) trait Steps<T> {
     fn settle(&mut self, state: &mut State<T>) -> Result<()>;
 }
 
+/// A stage of a plan, for so many samples.
+#[derive(Clone, Copy)]
+pub(in crate::map) struct Run<'a> {
+    pub(in crate::map) plan: &'a Plan,
+    pub(in crate::map) stage: &'a Stage,
+    /// The stage's, from 0.
+    pub(in crate::map) number: usize,
+    pub(in crate::map) samples: usize,
+}
+
 /// What a stage works on.
 #[derive(Clone, Copy)]
 pub(super) struct Setting<'a, T> {
     pub(super) network: &'a Network,
-    pub(super) plan: &'a Plan,
-    pub(super) stage: &'a Stage,
-    /// The stage's, from 0.
-    pub(super) number: usize,
+    pub(super) run: Run<'a>,
     pub(super) samples: &'a Samples<T>,
     pub(super) validation: Option<&'a Samples<T>>,
 }
 
-/// The steps of a stage that starts, or goes on, from `state`.
-pub(super) fn begin<'a, T: Scalar>(
-    setting: Setting<'a, T>,
-    state: &State<T>,
-    device: Device,
-) -> Result<Box<dyn Steps<T> + 'a>> {
-    Ok(match OnDevice::new(setting, state, device)? {
-        Some(steps) => Box::new(steps),
-        None => Box::new(OnCpu::new(setting)?),
+/// Loss and gradient of a model whose parameters are one slice.
+pub(in crate::map) trait Differentiate<T> {
+    /// The mean loss of `batch`; its gradient is then in [`Differentiate::gradient`].
+    fn differentiate(&mut self, parameters: &[T], batch: Batch<'_>) -> LossSum;
+
+    /// The mean loss of all samples.
+    fn evaluate(&mut self, parameters: &[T]) -> LossSum;
+
+    /// The gradient by the parameters.
+    fn gradient(&self) -> &[T];
+
+    /// Its Euclidean norm, summed in a fixed order.
+    fn gradient_norm(&self) -> f64;
+}
+
+/// How the stages of a network's training begin.
+pub(super) fn of_network<'a, T: Scalar>(
+    network: &'a Network,
+    samples: &'a Samples<T>,
+    validation: Option<&'a Samples<T>>,
+) -> Box<Begin<'a, T>> {
+    Box::new(move |run, state, device| {
+        let setting = Setting {
+            network,
+            run,
+            samples,
+            validation,
+        };
+        Ok(match OnDevice::new(setting, state, device)? {
+            Some(steps) => Box::new(steps),
+            None => Box::new(on_cpu(setting)?),
+        })
     })
 }
 
-impl<T> Setting<'_, T> {
+impl Run<'_> {
     /// The most samples of a step.
-    pub(super) fn largest(&self) -> usize {
-        let all = self.samples.inputs.ncols();
+    pub(in crate::map) fn largest(&self) -> usize {
+        let all = self.samples;
         self.stage.batch.unwrap_or(all).clamp(1, all)
     }
 
     pub(super) fn order(&self) -> Order {
-        let all = self.samples.inputs.ncols();
-        Order::new(all, self.largest(), self.plan.seed, self.number)
+        Order::new(self.samples, self.largest(), self.plan.seed, self.number)
     }
 
     /// The rate of a step of the stage.
@@ -69,7 +98,7 @@ impl<T> Setting<'_, T> {
     }
 
     /// Loss or gradient of the step after `state` are not finite.
-    pub(super) fn diverged(&self, state: &State<T>, result: &StepResult) -> Error {
+    pub(super) fn diverged<T>(&self, state: &State<T>, result: &StepResult) -> Error {
         Error::Numerical(format!(
             "training diverged at step {} of {} (stage {}, learning rate {:.3e}): loss {}, norm of \
              the gradient {}; lower `rate`, or set `clip`",
@@ -84,33 +113,44 @@ impl<T> Setting<'_, T> {
 }
 
 /// Steps on the processor, one at a time.
-pub(super) struct OnCpu<'a, T> {
-    setting: Setting<'a, T>,
-    engine: Engine<'a, T>,
-    judge: Option<Engine<'a, T>>,
+pub(in crate::map) struct OnCpu<'a, E> {
+    run: Run<'a>,
+    engine: E,
+    judge: Option<E>,
     order: Order,
 }
 
-impl<'a, T: Scalar> OnCpu<'a, T> {
-    pub(super) fn new(setting: Setting<'a, T>) -> Result<Self> {
-        let engine = |samples: &'a Samples<T>, largest: usize| {
-            let (network, loss) = (setting.network, &setting.stage.loss);
-            Engine::new(network, samples, loss, largest, setting.plan.shards)
-        };
-        Ok(OnCpu {
-            engine: engine(setting.samples, setting.largest())?,
-            judge: setting.validation.map(|v| engine(v, v.len())).transpose()?,
-            order: setting.order(),
-            setting,
-        })
+impl<'a, E> OnCpu<'a, E> {
+    /// Steps by `engine`; `judge` has the validation samples.
+    pub(in crate::map) fn new(run: Run<'a>, engine: E, judge: Option<E>) -> Self {
+        OnCpu {
+            order: run.order(),
+            run,
+            engine,
+            judge,
+        }
     }
 }
 
-impl<T: Scalar> Steps<T> for OnCpu<'_, T> {
+pub(super) fn on_cpu<'a, T: Scalar>(setting: Setting<'a, T>) -> Result<OnCpu<'a, Engine<'a, T>>> {
+    let run = setting.run;
+    let engine = |samples: &'a Samples<T>, largest: usize| {
+        let (network, loss) = (setting.network, &run.stage.loss);
+        Engine::new(network, samples, loss, largest, run.plan.shards)
+    };
+    let judge = setting.validation.map(|v| engine(v, v.len())).transpose()?;
+    Ok(OnCpu::new(
+        run,
+        engine(setting.samples, run.largest())?,
+        judge,
+    ))
+}
+
+impl<T: Scalar, E: Differentiate<T>> Steps<T> for OnCpu<'_, E> {
     fn advance(&mut self, state: &mut State<T>, _: usize) -> Result<(f64, f64)> {
-        let (plan, stage) = (self.setting.plan, self.setting.stage);
+        let (plan, stage) = (self.run.plan, self.run.stage);
         let step = state.cursor.step;
-        let rate = self.setting.rate(step);
+        let rate = self.run.rate(step);
         let batch = self.order.batch(step);
         let LossSum { loss, relative } = self.engine.differentiate(&state.parameters, batch);
         let norm = self.engine.gradient_norm();
@@ -120,7 +160,7 @@ impl<T: Scalar> Steps<T> for OnCpu<'_, T> {
             norm,
         };
         if !result.finite() {
-            return Err(self.setting.diverged(state, &result));
+            return Err(self.run.diverged(state, &result));
         }
         // PyTorch's rule, including its guard against zero.
         let factor = plan

@@ -1,13 +1,12 @@
 //! The training loop.
 
-use super::engine::Samples;
 use super::loss::Loss;
-use super::network::Network;
 use super::optimiser::Optimiser;
 use super::scalar::Scalar;
 use super::schedule::Schedule;
 use super::state::State;
-use super::steps::{self, Setting, Steps};
+use super::steps::{Run, Steps};
+use crate::compute::Device;
 use crate::observe::{Event, Metric, Observer, Progress};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -52,14 +51,18 @@ impl Plan {
     }
 }
 
+/// The steps of a stage that starts, or goes on, from a state.
+pub(in crate::map) type Begin<'a, T> =
+    dyn Fn(Run<'a>, &State<T>, Device) -> Result<Box<dyn Steps<T> + 'a>> + 'a;
+
 /// A training: all that determines it but the state it starts from.
-pub(super) struct Training<'a, T> {
-    pub(super) network: &'a Network,
-    pub(super) plan: &'a Plan,
-    pub(super) samples: &'a Samples<T>,
-    pub(super) validation: Option<&'a Samples<T>>,
+pub(in crate::map) struct Training<'a, T> {
+    pub(in crate::map) plan: &'a Plan,
+    /// How many samples train.
+    pub(in crate::map) samples: usize,
+    pub(in crate::map) begin: Box<Begin<'a, T>>,
     /// Identifies it in checkpoints.
-    pub(super) mark: &'a str,
+    pub(in crate::map) mark: &'a str,
 }
 
 /// Trains from `state` to the end of the plan; afterwards `state.parameters` are the result.
@@ -67,29 +70,26 @@ pub(super) struct Training<'a, T> {
 /// # Errors
 /// [`Error::Interrupted`] if the observer asks to stop, after a checkpoint; [`Error::Numerical`] if loss or
 /// gradient stop being finite, with `state` as it was before that step.
-pub(super) fn train<T: Scalar>(
-    training: &Training<'_, T>,
+pub(in crate::map) fn train<T: Scalar>(
+    training: Training<'_, T>,
     state: &mut State<T>,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let &Training {
-        network,
+    let Training {
         plan,
         samples,
-        validation,
+        begin,
         mark,
     } = training;
     let mut clock = Clock::new(observer);
     while let Some(stage) = plan.stages.get(state.cursor.stage) {
-        let setting = Setting {
-            network,
+        let run = Run {
             plan,
             stage,
             number: state.cursor.stage,
             samples,
-            validation,
         };
-        let mut steps = steps::begin(setting, state, observer.device())?;
+        let mut steps = begin(run, state, observer.device())?;
         while state.cursor.step < stage.steps {
             let cancelled = observer.cancelled();
             if cancelled || clock.checkpoint_due() {

@@ -7,7 +7,7 @@ use pulp::{Arch, NullaryFnOnce};
 const LANES: usize = 16;
 
 /// $a \cdot b$.
-pub(super) fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
+pub(in crate::map) fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
     Arch::new().dispatch(Dot(a, b))
 }
 
@@ -22,7 +22,7 @@ pub(super) fn scale<T: Scalar>(a: &mut [T], s: T) {
 }
 
 /// $a_i \leftarrow a_ib_i$.
-pub(super) fn multiply_by<T: Scalar>(a: &mut [T], b: &[T]) {
+pub(in crate::map) fn multiply_by<T: Scalar>(a: &mut [T], b: &[T]) {
     Arch::new().dispatch(Each(
         a,
         b,
@@ -32,7 +32,7 @@ pub(super) fn multiply_by<T: Scalar>(a: &mut [T], b: &[T]) {
 }
 
 /// $a \leftarrow a + sb$.
-pub(super) fn add_multiple<T: Scalar>(a: &mut [T], b: &[T], s: T) {
+pub(in crate::map) fn add_multiple<T: Scalar>(a: &mut [T], b: &[T], s: T) {
     Arch::new().dispatch(Each(
         a,
         b,

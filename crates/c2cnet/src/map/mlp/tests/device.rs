@@ -8,7 +8,7 @@ use super::super::engine::Samples;
 use super::super::on_device::OnDevice;
 use super::super::scalar::Scalar;
 use super::super::state::State;
-use super::super::steps::{OnCpu, Setting, Steps};
+use super::super::steps::{Run, Setting, Steps, on_cpu};
 use super::gradients::{Case, Reduction, case};
 use super::*;
 use crate::compute::{self, Device, Interpreter, Job, Trainer};
@@ -75,9 +75,12 @@ impl<T: Scalar> Bench<T> {
     fn setting(&self) -> Setting<'_, T> {
         Setting {
             network: &self.network,
-            plan: &self.plan,
-            stage: &self.plan.stages[0],
-            number: 0,
+            run: Run {
+                plan: &self.plan,
+                stage: &self.plan.stages[0],
+                number: 0,
+                samples: self.samples.len(),
+            },
             samples: &self.samples,
             validation: Some(&self.held),
         }
@@ -94,7 +97,7 @@ impl<T: Scalar> Bench<T> {
         trainer: impl FnOnce(&Job<'_, T>) -> Result<Box<dyn Trainer<T>>>,
     ) -> (f64, f64) {
         let (mut here, mut there) = (self.start(), self.start());
-        let mut cpu = OnCpu::new(self.setting()).unwrap();
+        let mut cpu = on_cpu(self.setting()).unwrap();
         let mut device = OnDevice::with(self.setting(), &there, trainer).unwrap();
         let mut most = 0.0f64;
         let mut compare = |a: f64, b: f64| most = most.max((a - b).abs() / a.abs());
@@ -174,7 +177,7 @@ fn many_steps_at_once_from_the_middle() {
     let plan = plan(Loss::default(), 50, Some(7));
     let bench = Bench::<f64>::new(&Reduction::Raw, Activation::Gelu, plan);
     let mut here = bench.start();
-    let mut cpu = OnCpu::new(bench.setting()).unwrap();
+    let mut cpu = on_cpu(bench.setting()).unwrap();
     while here.cursor.step < 11 {
         cpu.advance(&mut here, 1).unwrap();
     }
@@ -325,7 +328,7 @@ fn gpu_divergence_is_told_and_nothing_is_lost() {
     assert!(matches!(&error, Error::Numerical(text) if text.contains("lower `rate`")));
     // As on the processor: the state is that from before the step.
     let mut here = bench.start();
-    let mut cpu = OnCpu::new(bench.setting()).unwrap();
+    let mut cpu = on_cpu(bench.setting()).unwrap();
     while cpu.advance(&mut here, 1).is_ok() {}
     assert_eq!(here.cursor.step, state.cursor.step);
     assert!(state.parameters.iter().all(|p| p.is_finite()));

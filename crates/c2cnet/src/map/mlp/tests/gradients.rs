@@ -6,6 +6,7 @@ use super::super::engine::{Batch, Engine, Samples};
 use super::super::head::Principal;
 use super::super::objective::{Frame, Objective, OutputData, SampleTarget};
 use super::super::scalar::Scalar;
+use super::super::steps::Differentiate;
 use super::*;
 use crate::map::mlp::{Activation, Network};
 

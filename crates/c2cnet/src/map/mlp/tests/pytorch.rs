@@ -4,6 +4,7 @@ use super::super::engine::Samples;
 use super::super::objective::{Frame, Objective, OutputData};
 use super::super::scalar::Scalar;
 use super::super::state::State;
+use super::super::steps;
 use super::super::train::{Plan, Stage, Training, train};
 use super::*;
 use crate::map::mlp::{Network, Optimiser, OptimiserKind, Schedule};
@@ -100,13 +101,12 @@ fn difference<T: Scalar>(file: &Value, case: &Value, theirs: &[f64]) -> f64 {
     };
     let mut state = State::new(flat::<T>(&file["parameters"]));
     let training = Training {
-        network: &network,
         plan: &plan,
-        samples: &samples,
-        validation: None,
+        samples: samples.len(),
+        begin: steps::of_network(&network, &samples, None),
         mark: "",
     };
-    train(&training, &mut state, &Silent).unwrap();
+    train(training, &mut state, &Silent).unwrap();
     let ours = state.cursor.history.iter().map(|m| m.loss);
     ours.zip(theirs)
         .map(|(o, t)| (o - t).abs() / t)

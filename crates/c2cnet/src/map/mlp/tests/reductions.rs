@@ -3,6 +3,7 @@
 use super::super::engine::{Engine, Samples};
 use super::super::objective::{Frame, Objective, OutputData};
 use super::super::state::State;
+use super::super::steps;
 use super::super::train::{Training, train};
 use super::*;
 use crate::map::mlp::{MlpSpec, Network, Precision, Recipe};
@@ -50,13 +51,12 @@ fn both_ways(problem: &Problem, hidden: &[usize], steps: usize) -> [Vec<f64>; 2]
         drop(engine);
         let mut state = State::new(network.initialise(5));
         let training = Training {
-            network: &network,
             plan: &plan,
-            samples: &samples,
-            validation: None,
+            samples: samples.len(),
+            begin: steps::of_network(&network, &samples, None),
             mark: "",
         };
-        train(&training, &mut state, &Silent).unwrap();
+        train(training, &mut state, &Silent).unwrap();
         state.cursor.history.iter().map(|m| m.loss).collect()
     })
 }

@@ -168,7 +168,7 @@ fn flipped_bits_of_a_checkpoint_are_refused() {
     let whole = state.save("mark").unwrap().to_bytes().unwrap();
     let read = |bytes: &[u8]| -> Result<State<f32>> {
         let archive = Archive::from_bytes(bytes, "checkpoint".as_ref())?;
-        State::load(archive, &network, "mark")
+        State::load(archive, network.parameters(), "mark")
     };
     for bit in (0..8 * whole.len()).step_by(97) {
         let mut bytes = whole.clone();
