@@ -66,6 +66,17 @@ pub(crate) const SPECTRAL_BASES: Reference = Reference {
 }",
 };
 
+pub(crate) const FOURIER_NEURAL_OPERATOR: Reference = Reference {
+    method: "layers of pointwise maps and of maps between coefficients",
+    bibtex: r"@inproceedings{li2021fourier,
+  title     = {Fourier Neural Operator for Parametric Partial Differential Equations},
+  author    = {Li, Zongyi and Kovachki, Nikola B. and Azizzadenesheli, Kamyar and Liu, Burigede and Bhattacharya, Kaushik and Stuart, Andrew M. and Anandkumar, Anima},
+  booktitle = {International Conference on Learning Representations},
+  year      = {2021},
+  url       = {https://openreview.net/forum?id=c8P9NQVtmnO}
+}",
+};
+
 pub(crate) const LAPLACE_EIGENFUNCTIONS: Reference = Reference {
     method: "eigenfunctions of the Laplacian as a basis",
     bibtex: r"@article{grebenkov2013geometrical,

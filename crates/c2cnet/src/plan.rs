@@ -8,7 +8,7 @@ use crate::cite::{self, Reference};
 use crate::data::{Bounds, Dataset, Field, Fields, Symmetries};
 use crate::encode::{EncoderSpec, Kind, Transform, VectorSpec};
 use crate::map::mlp::Recipe;
-use crate::map::{KernelSettings, MlpSpec};
+use crate::map::{KernelSettings, LayeredSpec, MlpSpec};
 use crate::operator::C2CNet;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -152,6 +152,38 @@ pub enum MapPlan {
         /// Which samples train it.
         train_on: TrainOn,
     },
+    /// Layers in a prescribed basis.
+    Layered {
+        /// Their settings.
+        spec: Box<LayeredSpec>,
+        /// Which samples train them.
+        train_on: TrainOn,
+    },
+}
+
+/// What is trained by steps: a network between coefficients, or layers.
+#[derive(Debug, Clone)]
+pub(crate) enum NetworkSpec {
+    Mlp(Box<MlpSpec>),
+    Layered(Box<LayeredSpec>),
+}
+
+impl NetworkSpec {
+    /// As the map of a plan.
+    pub(crate) fn into_plan(self, train_on: TrainOn) -> MapPlan {
+        match self {
+            NetworkSpec::Mlp(spec) => MapPlan::Mlp { spec, train_on },
+            NetworkSpec::Layered(spec) => MapPlan::Layered { spec, train_on },
+        }
+    }
+
+    /// Its name in messages.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            NetworkSpec::Mlp(_) => "network",
+            NetworkSpec::Layered(_) => "layered",
+        }
+    }
 }
 
 /// Which training samples train the network of the model.
@@ -171,12 +203,22 @@ impl MapPlan {
             MapPlan::Linear => "linear",
             MapPlan::Kernel(_) => "kernel",
             MapPlan::Mlp { .. } => "network",
+            MapPlan::Layered { .. } => "layered",
+        }
+    }
+
+    /// What is trained, if it is.
+    pub(crate) fn network(&self) -> Option<NetworkSpec> {
+        match self {
+            MapPlan::Linear | MapPlan::Kernel(_) => None,
+            MapPlan::Mlp { spec, .. } => Some(NetworkSpec::Mlp(spec.clone())),
+            MapPlan::Layered { spec, .. } => Some(NetworkSpec::Layered(spec.clone())),
         }
     }
 
     /// Whether it is fitted without training.
     pub(crate) fn is_closed_form(&self) -> bool {
-        !matches!(self, MapPlan::Mlp { .. })
+        matches!(self, MapPlan::Linear | MapPlan::Kernel(_))
     }
 
     /// Whether the network that is judged by held-out samples is the one of the model.
@@ -184,6 +226,9 @@ impl MapPlan {
         matches!(
             self,
             MapPlan::Mlp {
+                train_on: TrainOn::NotHeldOut,
+                ..
+            } | MapPlan::Layered {
                 train_on: TrainOn::NotHeldOut,
                 ..
             }
@@ -223,6 +268,7 @@ impl Plan {
             MapPlan::Linear => vec![cite::RIDGE_REGRESSION],
             MapPlan::Kernel(settings) => settings.references(),
             MapPlan::Mlp { spec, .. } => spec.references(),
+            MapPlan::Layered { spec, .. } => spec.references(),
         });
         let mut seen = BTreeSet::new();
         all.retain(|reference| seen.insert(reference.bibtex));
@@ -266,6 +312,7 @@ impl Plan {
                 ))
             }
             MapPlan::Mlp { spec, .. } => spec.check(),
+            MapPlan::Layered { spec, .. } => spec.check(),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::basis::{BasisSpec, HybridSpec};
 use crate::data::{Bounds, Symmetries};
 use crate::encode::{EncoderSpec, Kind, Transform};
 use crate::map::mlp::Recipe;
-use crate::map::{KernelSpec, MlpSpec};
+use crate::map::{KernelSpec, LayeredSpec, MlpSpec};
 use crate::plan::{Components, Protocol};
 use crate::{Error, Result};
 use documented::Documented;
@@ -259,9 +259,10 @@ impl TransformChoice {
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `kind` | `auto` | which map | `auto`, `linear`, `kernel`, `mlp` |
+/// | `kind` | `auto` | which map | `auto`, `linear`, `kernel`, `mlp`, `layered` |
 /// | `kernel` | | settings of the kernel map | see [`KernelSpec`] |
 /// | `mlp` | | settings of the network | see [`MlpSpec`] |
+/// | `layered` | | settings of the layered map | see [`LayeredSpec`] |
 /// | `budget` | 8,000,000 | work that `auto` may spend on a network: samples times passes over them | 0: none |
 #[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -272,6 +273,8 @@ pub struct MapConfig {
     pub kernel: KernelSpec,
     /// Settings of the network.
     pub mlp: MlpSpec,
+    /// Settings of the layered map.
+    pub layered: LayeredSpec,
     /// What `auto` may spend on a network.
     pub budget: usize,
 }
@@ -282,6 +285,7 @@ impl Default for MapConfig {
             kind: MapKind::default(),
             kernel: KernelSpec::default(),
             mlp: MlpSpec::default(),
+            layered: LayeredSpec::default(),
             budget: 8_000_000,
         }
     }
@@ -307,6 +311,8 @@ pub enum MapKind {
     Kernel,
     /// A fully connected network.
     Mlp,
+    /// Layers in a prescribed basis.
+    Layered,
 }
 
 /// Limits of the search for bases.
@@ -389,6 +395,7 @@ impl FitConfig {
             }
         }
         self.map.kernel.check()?;
+        self.map.layered.check()?;
         self.map.mlp.check()
     }
 

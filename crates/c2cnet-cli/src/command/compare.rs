@@ -99,6 +99,8 @@ enum Method {
     Kernel,
     /// A neural network.
     Mlp,
+    /// Layers in a prescribed basis.
+    Layered,
 }
 
 fn seconds(text: &str) -> std::result::Result<f64, String> {
@@ -237,6 +239,7 @@ fn own(args: &Args, data: &Dataset, method: Method, progress: &Progress) -> Resu
         Method::Linear => MapKind::Linear,
         Method::Kernel => MapKind::Kernel,
         Method::Mlp => MapKind::Mlp,
+        Method::Layered => MapKind::Layered,
     };
     let (model, report) = interrupt::patiently(|| fit(data, &config, progress))?;
     progress.step("predicting");

@@ -74,7 +74,10 @@ fn binary_coefficients_take_two_values_and_solutions_converge() {
     };
     let all = [2, 4, 8, 16].map(on);
     for data in &all {
-        assert_eq!(data.inputs[0].1.values_of(1), all[0].inputs[0].1.values_of(1));
+        assert_eq!(
+            data.inputs[0].1.values_of(1),
+            all[0].inputs[0].1.values_of(1)
+        );
         let values = data.inputs[0].1.values_of(1);
         assert!(values.iter().all(|v| *v == 12.0 || *v == 3.0));
         assert!(values.contains(&12.0) && values.contains(&3.0));

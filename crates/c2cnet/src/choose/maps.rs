@@ -47,7 +47,7 @@ pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedFo
     let on_floor = linear_error * WORTH <= floor.max(context.rounding).max(KERNEL_ROUNDING);
     let wants_kernel = match config.kind {
         // The linear map alone decides about transforms where the settings want a network.
-        MapKind::Linear | MapKind::Mlp => false,
+        MapKind::Linear | MapKind::Mlp | MapKind::Layered => false,
         MapKind::Auto => !on_floor,
         MapKind::Kernel => true,
     };

@@ -8,10 +8,10 @@ use crate::fit::{
     fold_kernel, fold_linear, fold_maps, fold_network, held_out_error, judge, judge_fold,
     represent_outputs, train_network,
 };
-use crate::map::mlp::{MlpMap, MlpSpec};
+use crate::map::mlp::MlpSpec;
 use crate::map::{CoefficientMap, KernelReport};
 use crate::observe::Step;
-use crate::plan::{InputPlan, MapPlan, OutputPlan, TrainOn};
+use crate::plan::{InputPlan, MapPlan, NetworkSpec, OutputPlan, TrainOn};
 use crate::report::Candidate;
 use crate::settings::{MapConfig, MapKind};
 
@@ -73,6 +73,10 @@ impl<'a> Question<'a> {
     /// choice open.
     pub(super) fn decide(&self, closed: ClosedForm) -> Result<Decision> {
         let config = self.config;
+        if config.kind == MapKind::Layered {
+            let spec = NetworkSpec::Layered(Box::new(config.layered.clone()));
+            return Ok(self.train(spec, None)?.1);
+        }
         let trained = self.context().split.train.len();
         let spec = match config.kind {
             MapKind::Mlp => Some(config.mlp.clone()),
@@ -96,7 +100,7 @@ impl<'a> Question<'a> {
         }
         match config.kind {
             MapKind::Auto => self.probe_and_train(closed, spec),
-            _ => Ok(self.train(spec, None)?.1),
+            _ => Ok(self.train(NetworkSpec::Mlp(Box::new(spec)), None)?.1),
         }
     }
 
@@ -143,18 +147,20 @@ impl<'a> Question<'a> {
     fn probe_and_train(&self, closed: ClosedForm, spec: MlpSpec) -> Result<Decision> {
         let context = self.context();
         let (inputs, outputs) = self.spaces();
-        let frame = OutputFrame::new(context, outputs, &spec)?;
+        let whole = NetworkSpec::Mlp(Box::new(spec.clone()));
+        let frame = OutputFrame::new(context, inputs, outputs, &whole)?;
         let set = MapTrainingSet::new(inputs, outputs, &frame);
         // Not before the closed form was judged with as many samples.
         let closed = ClosedMap::new(context, &set, closed)?;
         let mut seconds = None;
         let mut shorter = f64::INFINITY;
-        let mut probe: Option<MlpMap> = None;
+        let mut probe: Option<Box<dyn CoefficientMap>> = None;
         for part in PROBES {
             context.begin(Step::ProbeNetwork { part });
             let short = spec.shortened(part, context.split.train.len());
+            let short = NetworkSpec::Mlp(Box::new(short));
             let (map, report) = train_network(context, &set, &short)?;
-            let error = held_out_error(&map, &set, &context.split);
+            let error = held_out_error(map.as_ref(), &set, &context.split);
             seconds = Some(report.seconds * part as f64);
             // The way down flattens in the end: what is not expected to win will not.
             let expected = expected_error(shorter, error, part);
@@ -175,14 +181,15 @@ impl<'a> Question<'a> {
             }
             shorter = error;
         }
-        let (error, mut decision) = self.train(spec, seconds)?;
+        let (error, mut decision) = self.train(whole, seconds)?;
         decision.candidates.insert(0, closed.as_candidate());
         if error < WORTH * closed.error {
             if let (Some(report), Some(probe)) = (&mut decision.judged.validation, &probe)
                 && decision.map.is_judged_network()
             {
                 // Between the points only the shorter training can be judged.
-                let before = judge(context, inputs, outputs, probe, &closed.closed.linear)?;
+                let linear = &closed.closed.linear;
+                let before = judge(context, inputs, outputs, probe.as_ref(), linear)?;
                 report.withheld_rl2e = before.withheld_rl2e;
                 report.withheld_floor = before.withheld_floor;
             }
@@ -197,7 +204,7 @@ impl<'a> Question<'a> {
 
     /// A network trained without the held-out samples. If these are few, it is the one of the model, and trained at
     /// all points; otherwise points are withheld as well, and it is trained again.
-    fn train(&self, spec: MlpSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
+    fn train(&self, spec: NetworkSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
         let split = &self.context().split;
         let (trained, held) = (split.train.len(), split.validation.len());
         // A few samples more would hardly change it.
@@ -220,28 +227,26 @@ impl<'a> Question<'a> {
             Some((inputs, outputs)) => (inputs, outputs),
             None => self.spaces(),
         };
-        let frame = OutputFrame::new(context, outputs, &spec)?;
+        let frame = OutputFrame::new(context, inputs, outputs, &spec)?;
         let set = MapTrainingSet::new(inputs, outputs, &frame);
         let (map, training) = fold_network(context, &set, &spec, seconds)?;
-        let error = held_out_error(&map, &set, &context.split);
+        let error = held_out_error(map.as_ref(), &set, &context.split);
         let fold = FoldMaps {
-            map: Box::new(map),
+            map,
             linear: fold_linear(context, &set)?,
             training: Some(training),
         };
+        let name = spec.name();
         let decision = Decision {
-            map: MapPlan::Mlp {
-                spec: Box::new(spec),
-                train_on: match is_final {
-                    true => TrainOn::NotHeldOut,
-                    false => TrainOn::All,
-                },
-            },
+            map: spec.into_plan(match is_final {
+                true => TrainOn::NotHeldOut,
+                false => TrainOn::All,
+            }),
             judged: judge_fold(context, inputs, outputs, fold, is_final)?,
             spaces: None,
             kernel: None,
             candidates: vec![Candidate {
-                name: "network".into(),
+                name: name.into(),
                 error,
             }],
         };

@@ -67,6 +67,26 @@ impl Frame {
         out
     }
 
+    /// $\Phi R^{-1}$: values of functions by coordinates, from those by coefficients of part `p`. A function that the
+    /// reference points do not tell from those before it adds nothing.
+    pub(super) fn undo(&self, p: usize, values: Mat<f64>) -> Mat<f64> {
+        let Some(r) = &self.0[p] else {
+            return values;
+        };
+        let largest = (0..r.nrows()).map(|i| r[(i, i)].abs()).fold(0.0, f64::max);
+        let mut lower = r.transpose().to_owned();
+        for i in 0..r.nrows() {
+            if lower[(i, i)].abs() <= 1e-13 * largest {
+                lower[(i, i)] = f64::MAX.sqrt();
+            }
+        }
+        let mut turned = values.transpose().to_owned();
+        lower
+            .as_ref()
+            .solve_lower_triangular_in_place(turned.as_mut());
+        turned.transpose().to_owned()
+    }
+
     /// Whether it is one for coefficients of `basis`.
     pub(super) fn check(&self, basis: &FieldBasis) -> Result<()> {
         let square = |(part, r): (&VectorBasis, &Option<Mat<f64>>)| {

@@ -264,6 +264,38 @@ impl FieldEncoder {
         &self.regularisations
     }
 
+    /// The values of a function at `points`, components below each other, from what [`FieldEncoder::encode`] gives:
+    /// a matrix, and what is added. Logarithms where the transform takes them.
+    ///
+    /// # Errors
+    /// If the dimension differs or a point lies outside the domain.
+    pub(crate) fn values_at(&self, points: &Points) -> Result<(Mat<f64>, Vec<f64>)> {
+        let n = points.len();
+        let mut values = Mat::zeros(n * self.basis.components(), self.basis.len());
+        let mut column = 0;
+        for (p, (part, range)) in self.basis.ranges().enumerate() {
+            let at = self.frame.undo(p, part.evaluate(points)?.to_dense());
+            let to = values
+                .as_mut()
+                .submatrix_mut(range.start * n, column, at.nrows(), at.ncols());
+            { to }.copy_from(&at);
+            column += at.ncols();
+        }
+        let mut offsets = vec![0.0; values.nrows()];
+        if let Some(Standard { mean, deviation }) = &self.standard {
+            for j in 0..values.ncols() {
+                let varies = deviation[j] > CONSTANT_BELOW * mean[j].abs();
+                let by = if varies { deviation[j] } else { 0.0 };
+                let of_function = values.col_as_slice_mut(j).iter_mut();
+                for (v, offset) in of_function.zip(&mut offsets) {
+                    *offset += *v * mean[j];
+                    *v *= by;
+                }
+            }
+        }
+        Ok((values, offsets))
+    }
+
     /// The transform.
     pub fn transform(&self) -> Transform {
         self.transform

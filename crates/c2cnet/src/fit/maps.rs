@@ -1,11 +1,13 @@
 //! Stages 3 and 4: coefficient maps as a plan says, without the held-out samples and with all.
 
 use super::{Context, MapTrainingSet};
-use crate::map::mlp::{MlpMap, MlpSpec, TrainingReport};
-use crate::map::{CoefficientMap, Features, KernelMap, KernelSettings, LinearMap, Split};
+use crate::map::mlp::TrainingReport;
+use crate::map::{
+    CoefficientMap, Features, KernelMap, KernelSettings, LayeredMap, LinearMap, MlpMap, Split,
+};
 use crate::metrics::mean;
 use crate::observe::Step;
-use crate::plan::MapPlan;
+use crate::plan::{MapPlan, NetworkSpec};
 use crate::report::NetworkReport;
 use crate::{Result, linalg};
 
@@ -49,10 +51,10 @@ pub(crate) fn fold_maps(
             )?;
             Box::new(fold_kernel(context, set, settings, features)?)
         }
-        MapPlan::Mlp { spec, .. } => {
-            let (map, report) = fold_network(context, set, spec, None)?;
+        MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {
+            let (map, report) = fold_network(context, set, &network_of(plan), None)?;
             training = Some(report);
-            Box::new(map)
+            map
         }
     };
     Ok(FoldMaps {
@@ -99,9 +101,9 @@ pub(crate) fn fold_kernel(
 pub(crate) fn fold_network(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,
-    spec: &MlpSpec,
+    spec: &NetworkSpec,
     seconds: Option<f64>,
-) -> Result<(MlpMap, TrainingReport)> {
+) -> Result<Trained> {
     context.begin(Step::TrainToJudge {
         train: context.split.train.len(),
         samples: set.coefficients.ncols(),
@@ -114,10 +116,36 @@ pub(crate) fn fold_network(
 pub(crate) fn train_network(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,
-    spec: &MlpSpec,
-) -> Result<(MlpMap, TrainingReport)> {
+    spec: &NetworkSpec,
+) -> Result<Trained> {
+    train(context, set, spec, &context.split)
+}
+
+/// A network with its training.
+pub(crate) type Trained = (Box<dyn CoefficientMap>, TrainingReport);
+
+fn train(
+    context: &Context<'_>,
+    set: &MapTrainingSet<'_>,
+    spec: &NetworkSpec,
+    split: &Split,
+) -> Result<Trained> {
     let (seed, observer) = (context.protocol.seed, context.observer);
-    MlpMap::fit(&set.for_network(), &context.split, spec, seed, observer)
+    match spec {
+        NetworkSpec::Mlp(spec) => {
+            let (map, report) = MlpMap::fit(&set.for_network(), split, spec, seed, observer)?;
+            Ok((Box::new(map), report))
+        }
+        NetworkSpec::Layered(spec) => {
+            let data = set.for_layers().expect("a frame for layers");
+            let (map, report) = LayeredMap::fit(&data, split, spec, seed, observer)?;
+            Ok((Box::new(map), report))
+        }
+    }
+}
+
+fn network_of(plan: &MapPlan) -> NetworkSpec {
+    plan.network().expect("a map that is trained")
 }
 
 /// The mean relative error of a map on the held-out samples.
@@ -162,12 +190,13 @@ pub(super) fn final_maps(
                 seed,
             )?)
         }
-        MapPlan::Mlp { spec, .. } => {
+        MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {
             let (map, fitted) = match judged {
                 Some(map) => (map, None),
                 None => {
-                    let (map, report) = train_on_all(context, set, spec, training.as_ref())?;
-                    (Box::new(map) as Box<dyn CoefficientMap>, Some(report))
+                    let spec = network_of(plan);
+                    let (map, report) = train_on_all(context, set, &spec, training.as_ref())?;
+                    (map, Some(report))
                 }
             };
             network = Some(NetworkReport {
@@ -188,13 +217,11 @@ pub(super) fn final_maps(
 fn train_on_all(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,
-    spec: &MlpSpec,
+    spec: &NetworkSpec,
     fewer: Option<&TrainingReport>,
-) -> Result<(MlpMap, TrainingReport)> {
+) -> Result<Trained> {
     let samples = set.coefficients.ncols();
     let seconds = fewer.map(|t| t.seconds * samples as f64 / t.samples.0 as f64);
     context.begin(Step::TrainOnAll { seconds });
-    let (seed, observer) = (context.protocol.seed, context.observer);
-    let all = Split::all(samples);
-    MlpMap::fit(&set.for_network(), &all, spec, seed, observer)
+    train(context, set, spec, &Split::all(samples))
 }

@@ -7,6 +7,7 @@
 //! 5. `build` puts it all together.
 
 mod images;
+mod latent;
 mod maps;
 mod spaces;
 mod training_set;
@@ -192,7 +193,7 @@ pub(crate) fn build(
         }
     })?;
     let fitted = timed(&mut seconds.training, || {
-        let frame = OutputFrame::for_plan(&everything, &outputs, &plan.map)?;
+        let frame = OutputFrame::for_plan(&everything, &inputs, &outputs, &plan.map)?;
         let set = MapTrainingSet::new(&inputs, &outputs, &frame);
         let (training, network) = (judged.training, judged.network);
         final_maps(&everything, &set, &plan.map, training, network)
@@ -275,7 +276,7 @@ fn judge_plan(context: &Context<'_>, plan: &Plan) -> Result<Judged> {
 
 fn judge_once(context: &Context<'_>, plan: &Plan, keep_network: bool) -> Result<Judged> {
     let (inputs, outputs) = spaces(context, plan)?;
-    let frame = OutputFrame::for_plan(context, &outputs, &plan.map)?;
+    let frame = OutputFrame::for_plan(context, &inputs, &outputs, &plan.map)?;
     let set = MapTrainingSet::new(&inputs, &outputs, &frame);
     let fold = fold_maps(context, &set, &plan.map)?;
     judge_fold(context, &inputs, &outputs, fold, keep_network)

@@ -1,12 +1,14 @@
 //! What a coefficient map learns from.
 
+use super::latent::latent;
 use super::{Context, Inputs, Outputs, image_outputs};
 use crate::data::{Field, Fields, Observations, Scattered};
 use crate::decode::{FieldDecoder, Targets};
 use crate::error::in_order;
 use crate::map::Mirrors;
+use crate::map::layered::{Latent, LayeredData};
 use crate::map::mlp::{MlpSpec, Recipe, SampleTarget, TrainingData};
-use crate::plan::MapPlan;
+use crate::plan::{MapPlan, NetworkSpec};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -54,6 +56,14 @@ impl<'a> MapTrainingSet<'a> {
             per_sample: self.frame.and_then(|f| f.per_sample.as_deref()),
         }
     }
+
+    /// The same for layers, if the frame was made for them.
+    pub(crate) fn for_layers(&self) -> Option<LayeredData<'a>> {
+        Some(LayeredData {
+            samples: self.for_network(),
+            latent: self.frame?.latent.as_ref()?,
+        })
+    }
 }
 
 /// How coordinates, coefficients and values at points are related, as far as a network's recipe and losses
@@ -67,6 +77,8 @@ pub(crate) struct OutputFrame {
     /// $Q$ and $u$ at the fitted points.
     field: Option<(Mat<f64>, Mat<f64>)>,
     per_sample: Option<Vec<SampleTarget>>,
+    /// What layers live on.
+    latent: Option<Latent>,
 }
 
 impl OutputFrame {
@@ -76,18 +88,38 @@ impl OutputFrame {
     /// As [`OutputFrame::new`].
     pub(super) fn for_plan(
         context: &Context<'_>,
+        inputs: &Inputs,
         outputs: &Outputs,
         plan: &MapPlan,
     ) -> Result<Self> {
-        match plan {
-            MapPlan::Linear | MapPlan::Kernel(_) => Ok(OutputFrame::default()),
-            MapPlan::Mlp { spec, .. } => Self::new(context, outputs, spec),
+        match plan.network() {
+            None => Ok(OutputFrame::default()),
+            Some(spec) => Self::new(context, inputs, outputs, &spec),
+        }
+    }
+
+    /// What a network needs.
+    ///
+    /// # Errors
+    /// If a loss that weighs points cannot be computed for these outputs, or layers cannot live on them.
+    pub(crate) fn new(
+        context: &Context<'_>,
+        inputs: &Inputs,
+        outputs: &Outputs,
+        spec: &NetworkSpec,
+    ) -> Result<Self> {
+        match spec {
+            NetworkSpec::Mlp(spec) => Self::for_network(context, outputs, spec),
+            NetworkSpec::Layered(spec) => Ok(OutputFrame {
+                latent: Some(latent(context, inputs, outputs, spec)?),
+                ..Self::for_network(context, outputs, &MlpSpec::default())?
+            }),
         }
     }
 
     /// # Errors
     /// If a loss that weighs points cannot be computed for these outputs.
-    pub(crate) fn new(context: &Context<'_>, outputs: &Outputs, spec: &MlpSpec) -> Result<Self> {
+    fn for_network(context: &Context<'_>, outputs: &Outputs, spec: &MlpSpec) -> Result<Self> {
         let images = image_outputs(context)?;
         let fields = images.as_ref().unwrap_or(&context.train.outputs);
         let decoders = &outputs.decoders[..];
@@ -114,6 +146,7 @@ impl OutputFrame {
             factor: raw.then(|| block_diagonal(decoders)),
             field,
             per_sample,
+            latent: None,
         })
     }
 }

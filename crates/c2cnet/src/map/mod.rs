@@ -6,6 +6,7 @@ mod kernel;
 mod kernel_function;
 mod kernel_search;
 mod kernel_spec;
+pub mod layered;
 mod linear;
 mod mirrors;
 pub mod mlp;
@@ -16,6 +17,7 @@ pub use kernel::{Features, KernelMap, KernelSettings, PassSettings};
 pub use kernel_function::KernelFunction;
 pub use kernel_search::{HeldOut, KernelChoice, KernelReport, KernelSearch, PassReport};
 pub use kernel_spec::KernelSpec;
+pub use layered::{LayeredMap, LayeredSpec};
 pub use linear::LinearMap;
 pub(crate) use mirrors::Mirrors;
 pub use mlp::{MlpMap, MlpSpec};
@@ -57,8 +59,13 @@ type Restore = fn(Record) -> Result<Box<dyn CoefficientMap>>;
 
 static KINDS: LazyLock<Registry<Restore>> = LazyLock::new(|| {
     let registry = Registry::new("coefficient map", "c2cnet::map::register");
-    let first = [add::<LinearMap>, add::<KernelMap>, add::<MlpMap>];
-    for (add, kind) in first.iter().zip(["linear", "kernel", "mlp"]) {
+    let first = [
+        add::<LinearMap>,
+        add::<KernelMap>,
+        add::<MlpMap>,
+        add::<LayeredMap>,
+    ];
+    for (add, kind) in first.iter().zip(["linear", "kernel", "mlp", "layered"]) {
         add(&registry, kind).expect("the names of the crate's maps differ");
     }
     registry

@@ -4,7 +4,7 @@ use super::{FitConfig, InputConfig, MapConfig, OutputConfig, SearchConfig};
 use crate::basis::{self, BasisSpec};
 use crate::encode::EncoderSpec;
 use crate::map::mlp::{Loss, Optimiser, StageSpec};
-use crate::map::{KernelSpec, MlpSpec};
+use crate::map::{KernelSpec, LayeredSpec, MlpSpec};
 use documented::Documented;
 use serde::Serialize;
 
@@ -75,6 +75,7 @@ pub fn groups() -> Vec<SettingGroup> {
         Documentation::of::<Loss>("map.mlp.loss"),
         Documentation::of::<Optimiser>("map.mlp.optimiser"),
         Documentation::of::<StageSpec>("map.mlp.stages"),
+        Documentation::of::<LayeredSpec>("map.layered"),
         Documentation::of::<SearchConfig>("search"),
     ];
     let families = basis::family_documentation().into_iter();

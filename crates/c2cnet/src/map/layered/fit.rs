@@ -1,0 +1,192 @@
+//! From coefficients and targets to a trained map.
+
+use super::engine::{Engine, Samples};
+use super::network::{Frozen, Inputs, Shape};
+use super::{Latent, LayeredMap, LayeredSpec};
+use crate::map::mlp::objective::{Frame, Objective};
+use crate::map::mlp::scalar::Scalar;
+use crate::map::mlp::state::State;
+use crate::map::mlp::steps::OnCpu;
+use crate::map::mlp::train::{Begin, Training, train};
+use crate::map::mlp::{Precision, TrainingData, TrainingReport};
+use crate::map::{CoefficientMap, LinearMap, Split};
+use crate::observe::Observer;
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+use std::time::Instant;
+
+/// Samples that are judged at a time.
+const JUDGED_TOGETHER: usize = 32;
+
+/// What a layered map is trained on.
+#[derive(Debug, Clone, Copy)]
+pub struct LayeredData<'a> {
+    /// Coefficients and targets.
+    pub samples: TrainingData<'a>,
+    /// What the layers live on.
+    pub latent: &'a Latent,
+}
+
+impl LayeredMap {
+    /// Trains a map on the samples that `split` does not hold out; held-out ones are for the report only.
+    ///
+    /// Where the observer has a checkpoint of the same run, training continues from it to the same bits.
+    ///
+    /// # Errors
+    /// If settings or data cannot be used, training diverges, or the observer asks to stop
+    /// ([`Error::Interrupted`]).
+    pub fn fit(
+        data: &LayeredData<'_>,
+        split: &Split,
+        spec: &LayeredSpec,
+        seed: u64,
+        observer: &dyn Observer,
+    ) -> Result<(Self, TrainingReport)> {
+        spec.check()?;
+        data.check(split)?;
+        match spec.precision {
+            Precision::F32 => fit_with::<f32>(data, split, spec, seed, observer),
+            Precision::F64 => fit_with::<f64>(data, split, spec, seed, observer),
+        }
+    }
+}
+
+impl LayeredData<'_> {
+    fn check(&self, split: &Split) -> Result<()> {
+        self.samples.check(split)?;
+        let found = (
+            self.samples.coefficients.nrows(),
+            self.samples.targets.coordinates.nrows(),
+        );
+        let expected = (self.latent.inputs(), self.latent.outputs());
+        match found == expected {
+            true => Ok(()),
+            false => Err(Error::shape(
+                "coefficients and coordinates of the latent points",
+                format!("{expected:?}"),
+                format!("{found:?}"),
+            )),
+        }
+    }
+}
+
+fn fit_with<T: Scalar>(
+    data: &LayeredData<'_>,
+    split: &Split,
+    spec: &LayeredSpec,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<(LayeredMap, TrainingReport)> {
+    let clock = Instant::now();
+    let samples = &data.samples;
+    let coefficients = linalg::select_columns(samples.coefficients, &split.train);
+    let fold = samples.targets.select(&split.train);
+    let linear = LinearMap::fit(coefficients.as_ref(), &fold)?;
+    let latent = data.latent.clone().standardised(coefficients.as_ref());
+    let offsets = linear.predict(samples.coefficients);
+    let scale = scale(
+        &fold.coordinates,
+        linalg::select_columns(offsets.as_ref(), &split.train),
+        samples.count,
+    );
+    let shape = Shape {
+        inputs: latent.channels(),
+        channels: spec.channels,
+        functions: latent.functions().ncols(),
+        layers: spec.layers,
+        hidden: spec.hidden,
+        outputs: latent.components(),
+        activation: spec.activation,
+    };
+    let frozen = Frozen::<T>::new(shape, &latent);
+    let frame = Frame {
+        axes: None,
+        scale,
+        offsets: Some(offsets.as_ref()),
+    };
+    let of = |indices: &[usize]| Samples::<T> {
+        inputs: Inputs::new(
+            &latent,
+            linalg::select_columns(samples.coefficients, indices).as_ref(),
+        ),
+        objective: Objective::new(&samples.outputs(), indices, &frame, None),
+    };
+    let training = of(&split.train);
+    let validation = (!split.validation.is_empty()).then(|| of(&split.validation));
+    let plan = spec.plan(split.train.len(), seed);
+    let mark = samples.mark(split, &serde_json::json!([shape, spec, plan]));
+    let mut state = match observer.resume(&mark)? {
+        Some(archive) => State::load(archive, shape.parameters(), &mark)?,
+        None => State::new(shape.initialise::<T>(seed)),
+    };
+    let run = Training {
+        plan: &plan,
+        samples: split.train.len(),
+        begin: begin(&frozen, &training, validation.as_ref()),
+        mark: &mark,
+    };
+    train(run, &mut state, observer)?;
+
+    let map = LayeredMap {
+        parameters: state.parameters.iter().map(|p| p.to_f64()).collect(),
+        shape,
+        latent,
+        linear,
+        scale,
+    };
+    let report = TrainingReport {
+        widths: map.widths(),
+        parameters: map.parameters.len(),
+        plan,
+        precision: T::PRECISION,
+        steps: state.cursor.steps_done,
+        seconds: clock.elapsed().as_secs_f64(),
+        samples: (split.train.len(), split.validation.len()),
+        validation_rl2e: samples.held_out_error(&map, &split.validation),
+        history: state.cursor.history,
+    };
+    Ok((map, report))
+}
+
+/// The root mean square, over samples and values, of what the linear map leaves.
+fn scale(truth: &Mat<f64>, linear: Mat<f64>, values: usize) -> f64 {
+    let left: f64 = linalg::column_norms_squared((truth - linear).as_ref())
+        .iter()
+        .sum();
+    let scale = (left / (truth.ncols() * values.max(1)) as f64).sqrt();
+    if scale > 0.0 && scale.is_finite() {
+        scale
+    } else {
+        1.0
+    }
+}
+
+fn begin<'a, T: Scalar>(
+    frozen: &'a Frozen<T>,
+    training: &'a Samples<T>,
+    validation: Option<&'a Samples<T>>,
+) -> Box<Begin<'a, T>> {
+    Box::new(move |run, _, _| {
+        let loss = &run.stage.loss;
+        let engine = Engine::new(frozen, training, loss, run.largest(), true)?;
+        let judge = validation
+            .map(|v| Engine::new(frozen, v, loss, JUDGED_TOGETHER.min(v.inputs.len()), false))
+            .transpose()?;
+        Ok(Box::new(OnCpu::new(run, engine, judge)))
+    })
+}
+
+/// Coordinates that the layers add, one column per sample.
+pub(super) fn predict(map: &LayeredMap, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+    let frozen = Frozen::<f64>::new(map.shape, &map.latent);
+    let inputs = Inputs::new(&map.latent, coefficients);
+    let all: Vec<usize> = (0..coefficients.ncols()).collect();
+    let mut work = super::network::Workspace::new(&frozen, JUDGED_TOGETHER.min(all.len()), false);
+    let mut out = Mat::zeros(map.latent.outputs(), all.len());
+    for chosen in all.chunks(JUDGED_TOGETHER) {
+        frozen.forward(&map.parameters, &inputs, chosen, &mut work);
+        let to = out.as_mut().subcols_mut(chosen[0], chosen.len());
+        { to }.copy_from(work.outputs.as_ref().subcols(0, chosen.len()));
+    }
+    out
+}

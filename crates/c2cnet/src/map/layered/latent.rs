@@ -1,0 +1,293 @@
+//! What the layers live on: points, a basis at them, and the ways in and out.
+
+use crate::data::Points;
+use crate::decode::FieldDecoder;
+use crate::encode::FieldEncoder;
+use crate::storage::{restore_settled, tensor};
+use crate::{Error, Result, linalg};
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Functions whose part outside of those before them is smaller than this are left out.
+const DEPENDENT: f64 = 1e-8;
+
+/// Directions of the output space that the latent points cannot tell apart, by relative singular values.
+const UNSEEN: f64 = 1e-6;
+
+/// Latent points with everything that does not change during training.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub struct Latent {
+    /// Input fields at the points from input coefficients, field after field.
+    #[serde(with = "tensor")]
+    fields: Mat<f64>,
+    /// What is added to them.
+    #[serde(with = "tensor")]
+    offsets: Vec<f64>,
+    /// Values that are constant over the points, from input coefficients.
+    #[serde(with = "tensor")]
+    constants: Mat<f64>,
+    /// Coordinates of the points between -1 and 1, one column per point.
+    #[serde(with = "tensor")]
+    coordinates: Mat<f64>,
+    /// $\psi_j$ at the points, one column per function; the mean of $\psi_i\psi_j$ is $\delta_{ij}$.
+    #[serde(with = "tensor")]
+    functions: Mat<f64>,
+    /// Output coordinates from values at the points, component after component.
+    #[serde(with = "tensor")]
+    projection: Mat<f64>,
+}
+
+restore_settled!(Latent);
+
+impl Latent {
+    /// For fitted spaces of inputs and outputs, with the basis functions at the points as columns of `basis`.
+    ///
+    /// # Errors
+    /// If an output is a vector, an input or an output is not defined at the points, or the functions vanish there.
+    pub(crate) fn new(
+        points: &Points,
+        basis: Mat<f64>,
+        inputs: &[(String, FieldEncoder)],
+        outputs: &[(String, FieldDecoder)],
+    ) -> Result<Self> {
+        let columns = inputs.iter().map(|(_, e)| e.basis().len()).sum();
+        let count = points.len();
+        let mut parts = Vec::new();
+        let mut constants = Vec::new();
+        let mut column = 0;
+        for (name, encoder) in inputs {
+            let width = encoder.basis().len();
+            if encoder.vector().is_some() {
+                constants.extend(column..column + width);
+            } else {
+                let (values, offsets) = encoder
+                    .values_at(points)
+                    .map_err(|e| elsewhere("input", name, e))?;
+                parts.push((column, values, offsets));
+            }
+            column += width;
+        }
+        let rows = parts.iter().map(|(_, v, _)| v.nrows()).sum();
+        let mut fields = Mat::zeros(rows, columns);
+        let mut offsets = Vec::with_capacity(rows);
+        for (column, values, offset) in parts {
+            let (n, m) = values.shape();
+            let block = fields.as_mut().submatrix_mut(offsets.len(), column, n, m);
+            { block }.copy_from(values);
+            offsets.extend(offset);
+        }
+        Ok(Latent {
+            fields,
+            offsets,
+            constants: Mat::from_fn(constants.len(), columns, |i, j| {
+                f64::from(u8::from(constants[i] == j))
+            }),
+            coordinates: between_signs(points),
+            functions: orthonormal(basis, count)?,
+            projection: projection(points, outputs)?,
+        })
+    }
+
+    /// From its parts: fields, constants and functions; coordinates; projection.
+    #[cfg(test)]
+    pub(super) fn for_tests(
+        [fields, constants, functions]: [Mat<f64>; 3],
+        coordinates: Mat<f64>,
+        projection: Mat<f64>,
+    ) -> Self {
+        Latent {
+            offsets: vec![0.0; fields.nrows()],
+            fields,
+            constants,
+            coordinates,
+            functions,
+            projection,
+        }
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let points = self.points();
+        let fits = points > 0
+            && self.offsets.len() == self.fields.nrows()
+            && self.fields.nrows().is_multiple_of(points)
+            && self.constants.ncols() == self.fields.ncols()
+            && self.functions.nrows() == points
+            && self.projection.ncols().is_multiple_of(points)
+            && self.projection.ncols() > 0;
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Data("the model's latent points are damaged".into())),
+        }
+    }
+
+    /// The same with fields and constants of mean 0 and deviation 1 over the samples `coefficients`.
+    pub(super) fn standardised(mut self, coefficients: MatRef<'_, f64>) -> Self {
+        let n = self.points();
+        let values = self.field_values(coefficients);
+        for field in 0..self.fields.nrows() / n {
+            let rows = field * n..(field + 1) * n;
+            let (mean, deviation) = moments(values.as_ref().subrows(rows.start, n));
+            scale_rows(&mut self.fields, rows.clone(), 1.0 / deviation);
+            for offset in &mut self.offsets[rows] {
+                *offset = (*offset - mean) / deviation;
+            }
+        }
+        let values = linalg::mul(self.constants.as_ref(), coefficients);
+        for i in 0..self.constants.nrows() {
+            let (_, deviation) = moments(values.as_ref().subrows(i, 1));
+            scale_rows(&mut self.constants, i..i + 1, 1.0 / deviation);
+        }
+        self
+    }
+
+    /// How many points.
+    pub(super) fn points(&self) -> usize {
+        self.coordinates.ncols()
+    }
+
+    /// How many values enter at each point.
+    pub(super) fn channels(&self) -> usize {
+        self.fields.nrows() / self.points() + self.constants.nrows() + self.coordinates.nrows()
+    }
+
+    /// How many values leave at each point.
+    pub(super) fn components(&self) -> usize {
+        self.projection.ncols() / self.points()
+    }
+
+    pub(super) fn inputs(&self) -> usize {
+        self.fields.ncols()
+    }
+
+    pub(super) fn outputs(&self) -> usize {
+        self.projection.nrows()
+    }
+
+    pub(super) fn functions(&self) -> &Mat<f64> {
+        &self.functions
+    }
+
+    pub(super) fn projection(&self) -> &Mat<f64> {
+        &self.projection
+    }
+
+    pub(super) fn coordinates(&self) -> &Mat<f64> {
+        &self.coordinates
+    }
+
+    /// Fields at the points, one column per sample.
+    pub(super) fn field_values(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        let mut values = linalg::mul(self.fields.as_ref(), coefficients);
+        for k in 0..values.ncols() {
+            let column = values.col_as_slice_mut(k).iter_mut();
+            column.zip(&self.offsets).for_each(|(v, o)| *v += o);
+        }
+        values
+    }
+
+    /// Constant values, one column per sample.
+    pub(super) fn constant_values(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        linalg::mul(self.constants.as_ref(), coefficients)
+    }
+}
+
+fn scale_rows(matrix: &mut Mat<f64>, rows: Range<usize>, by: f64) {
+    for j in 0..matrix.ncols() {
+        let column = &mut matrix.col_as_slice_mut(j)[rows.clone()];
+        column.iter_mut().for_each(|v| *v *= by);
+    }
+}
+
+/// Mean and deviation of all entries; 1 in place of no deviation.
+fn moments(values: MatRef<'_, f64>) -> (f64, f64) {
+    let count = (values.nrows() * values.ncols()).max(1) as f64;
+    let all = || (0..values.ncols()).flat_map(|k| values.col(k).iter().copied());
+    let mean = all().sum::<f64>() / count;
+    let variance = all().map(|v| (v - mean).powi(2)).sum::<f64>() / count;
+    let deviation = variance.sqrt();
+    let varies = deviation > 1e-12 * mean.abs() && deviation > 0.0;
+    (mean, if varies { deviation } else { 1.0 })
+}
+
+fn elsewhere(kind: &str, name: &str, error: Error) -> Error {
+    Error::Config(format!(
+        "layered: {kind} {name:?} is not defined at the latent points, which are the output's ({error}); layers need \
+         inputs and outputs on the same domain: use another map"
+    ))
+}
+
+/// Each coordinate between -1 and 1, one column per point.
+fn between_signs(points: &Points) -> Mat<f64> {
+    let dim = points.dim();
+    let side = |k: usize| {
+        let along = || points.iter().map(move |p| p[k]);
+        let (low, high) = (
+            along().fold(f64::INFINITY, f64::min),
+            along().fold(f64::NEG_INFINITY, f64::max),
+        );
+        (
+            0.5 * (low + high),
+            (0.5 * (high - low)).max(f64::MIN_POSITIVE),
+        )
+    };
+    let sides: Vec<(f64, f64)> = (0..dim).map(side).collect();
+    Mat::from_fn(dim, points.len(), |k, i| {
+        ((points.point(i)[k] - sides[k].0) / sides[k].1).clamp(-1.0, 1.0)
+    })
+}
+
+/// The columns of `basis` made orthonormal in their order, without those that depend on others.
+fn orthonormal(basis: Mat<f64>, points: usize) -> Result<Mat<f64>> {
+    let most = basis.ncols().min(points);
+    let qr = linalg::Qr::new(basis.as_ref().subcols(0, most).to_owned());
+    let r = qr.r();
+    let largest = (0..most).map(|i| r[(i, i)].abs()).fold(0.0, f64::max);
+    let kept: Vec<usize> = (0..most)
+        .filter(|&i| r[(i, i)].abs() > DEPENDENT * largest)
+        .collect();
+    if kept.is_empty() {
+        return Err(Error::Config(
+            "layered: every function of the layers' basis is zero at the latent points; name another basis".into(),
+        ));
+    }
+    let q = qr.q_mul(Mat::<f64>::identity(most, most).as_ref());
+    Ok(linalg::select_columns(q.as_ref(), &kept) * faer::Scale((points as f64).sqrt()))
+}
+
+/// Least squares from values at the points to coordinates, outputs along the diagonal.
+fn projection(points: &Points, outputs: &[(String, FieldDecoder)]) -> Result<Mat<f64>> {
+    let mut blocks = Vec::new();
+    for (name, decoder) in outputs {
+        if decoder.vector().is_some() {
+            return Err(Error::Config(format!(
+                "layered: output {name:?} is a vector without points; layers predict functions: use another map"
+            )));
+        }
+        let design = decoder
+            .design_at(points, false)
+            .map_err(|e| elsewhere("output", name, e))?;
+        let svd = linalg::thin_svd(design.as_ref())?;
+        let largest = svd.s.first().copied().unwrap_or(0.0);
+        let mut v = svd.v;
+        for (j, s) in svd.s.iter().enumerate() {
+            let inverse = if *s > UNSEEN * largest { 1.0 / s } else { 0.0 };
+            v.col_mut(j).iter_mut().for_each(|x| *x *= inverse);
+        }
+        blocks.push(linalg::mul(v.as_ref(), svd.u.transpose()));
+    }
+    let rows = blocks.iter().map(Mat::nrows).sum();
+    let columns = blocks.iter().map(Mat::ncols).sum();
+    let mut all = Mat::zeros(rows, columns);
+    let (mut row, mut column) = (0, 0);
+    for block in &blocks {
+        let (n, m) = block.shape();
+        all.as_mut()
+            .submatrix_mut(row, column, n, m)
+            .copy_from(block);
+        row += n;
+        column += m;
+    }
+    Ok(all)
+}

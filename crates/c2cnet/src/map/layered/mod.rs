@@ -1,0 +1,123 @@
+//! Layers in a prescribed basis: a coefficient-to-coefficient map with depth.
+//!
+//! Products of fields are local in space and dense in coefficients, so that one map between coefficients is not enough
+//! where coefficients of a PDE are rough. Here channels $v_l$ at latent points pass through
+//!
+//! $$v_{l+1}(x) = \sigma\Big(W_lv_l(x) + b_l + \sum_j\psi_j(x)\,A_{l,j}\,c_j(v_l)\Big),$$
+//!
+//! with $c(v)$ their coefficients in a basis $\psi$ that is orthonormal at the points, and one channel matrix
+//! $A_{l,j}$ per function. $v_0$ is an affine image of the inputs' decoded fields, of parameters, and of the point's
+//! coordinates; a pointwise network of two layers follows the last layer, which has no activation. Periodic waves on
+//! a box make this a Fourier neural operator; eigenfunctions of the Laplacian carry it to any domain.
+//!
+//! What leaves the layers is projected to the coordinates of the output space and added to the linear map: training
+//! starts from the linear map in closed form, and outputs, floors and withheld points are those of every other map.
+
+mod engine;
+mod fit;
+mod latent;
+mod network;
+mod spec;
+
+#[cfg(test)]
+mod tests;
+
+pub use fit::LayeredData;
+pub use latent::Latent;
+pub use spec::LayeredSpec;
+
+use super::{CoefficientMap, LinearMap};
+use crate::storage::{restore_settled, tensor};
+use crate::{Error, Result};
+use faer::{Mat, MatRef};
+use network::Shape;
+use serde::{Deserialize, Serialize};
+
+/// A trained layered map.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub struct LayeredMap {
+    shape: Shape,
+    /// As trained; widened to `f64` without loss.
+    #[serde(with = "tensor")]
+    parameters: Vec<f64>,
+    latent: Latent,
+    /// To which the layers add.
+    linear: LinearMap,
+    /// The size of what they add.
+    scale: f64,
+}
+
+restore_settled!(LayeredMap);
+
+impl LayeredMap {
+    fn widths(&self) -> Vec<usize> {
+        let Shape {
+            inputs,
+            channels,
+            layers,
+            hidden,
+            outputs,
+            ..
+        } = self.shape;
+        let mut widths = vec![inputs];
+        widths.extend(std::iter::repeat_n(channels, layers + 1));
+        widths.extend([hidden, outputs]);
+        widths
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let (shape, latent) = (&self.shape, &self.latent);
+        let expected = (
+            latent.channels(),
+            latent.functions().ncols(),
+            latent.components(),
+        );
+        let fits = (shape.inputs, shape.functions, shape.outputs) == expected
+            && shape.channels > 0
+            && (1..=16).contains(&shape.layers)
+            && shape.checked_parameters() == Some(self.parameters.len())
+            && (self.linear.inputs(), self.linear.outputs()) == (latent.inputs(), latent.outputs());
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Data("the model's layered map is damaged".into())),
+        }
+    }
+}
+
+impl CoefficientMap for LayeredMap {
+    fn kind(&self) -> &'static str {
+        "layered"
+    }
+
+    fn predict(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = self.linear.predict(coefficients);
+        if coefficients.ncols() > 0 {
+            out += fit::predict(self, coefficients) * faer::Scale(self.scale);
+        }
+        out
+    }
+
+    fn inputs(&self) -> usize {
+        self.latent.inputs()
+    }
+
+    fn outputs(&self) -> usize {
+        self.latent.outputs()
+    }
+
+    fn parameters(&self) -> usize {
+        self.parameters.len() + self.linear.parameters()
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{} layers of {} channels and {} functions at {} points, {} parameters, added to the linear map",
+            self.shape.layers,
+            self.shape.channels,
+            self.shape.functions,
+            self.latent.points(),
+            self.parameters.len(),
+        )
+    }
+}

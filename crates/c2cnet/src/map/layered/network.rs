@@ -1,0 +1,627 @@
+//! The layers: values at latent points, forward and backward.
+//!
+//! Values of a batch are stored channel by channel, then sample by sample, then point by point. The same memory is
+//! a matrix of channels by (samples and points), for what happens at each point, and one of (channels and samples) by
+//! points, whose product with the basis functions is all coefficients of the batch at once.
+
+use super::latent::Latent;
+use crate::linalg;
+use crate::map::mlp::Activation;
+use crate::map::mlp::objective::cast;
+use crate::map::mlp::scalar::Scalar;
+use crate::map::mlp::vector::{add_multiple, multiply_by};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Numbers that are worked on at a time.
+const CHUNK: usize = 1 << 14;
+
+/// Parts of a sum over samples and points, whatever the number of threads.
+const PARTS: usize = 8;
+
+/// The sizes of a layered network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shape {
+    /// Values that enter at each point.
+    pub inputs: usize,
+    pub channels: usize,
+    pub functions: usize,
+    pub layers: usize,
+    pub hidden: usize,
+    /// Values that leave at each point.
+    pub outputs: usize,
+    pub activation: Activation,
+}
+
+/// A matrix and a bias behind it among the parameters.
+#[derive(Debug, Clone)]
+struct Affine {
+    rows: usize,
+    columns: usize,
+    start: usize,
+}
+
+impl Affine {
+    fn weights(&self) -> Range<usize> {
+        self.start..self.start + self.rows * self.columns
+    }
+
+    fn bias(&self) -> Range<usize> {
+        self.weights().end..self.weights().end + self.rows
+    }
+
+    fn end(&self) -> usize {
+        self.bias().end
+    }
+}
+
+/// Where each part stands among the parameters.
+struct Places {
+    lift: Affine,
+    /// Each with its channel matrices, one per function.
+    layers: Vec<(Affine, Range<usize>)>,
+    inner: Affine,
+    outer: Affine,
+}
+
+impl Shape {
+    fn places(&self) -> Places {
+        let (c, m) = (self.channels, self.functions);
+        let affine = |rows, columns, start| Affine {
+            rows,
+            columns,
+            start,
+        };
+        let lift = affine(c, self.inputs, 0);
+        let mut end = lift.end();
+        let mut layers = Vec::with_capacity(self.layers);
+        for _ in 0..self.layers {
+            let local = affine(c, c, end);
+            let modes = local.end()..local.end() + m * c * c;
+            end = modes.end;
+            layers.push((local, modes));
+        }
+        let inner = affine(self.hidden, c, end);
+        let outer = affine(self.outputs, self.hidden, inner.end());
+        Places {
+            lift,
+            layers,
+            inner,
+            outer,
+        }
+    }
+
+    pub(super) fn parameters(&self) -> usize {
+        self.places().outer.end()
+    }
+
+    /// The number of parameters of a shape that a file claims.
+    pub(super) fn checked_parameters(&self) -> Option<usize> {
+        let modes = (self.channels.checked_pow(2)?).checked_mul(self.functions.checked_add(1)?)?;
+        let layer = modes.checked_add(self.channels)?;
+        let lift = self.inputs.checked_add(1)?.checked_mul(self.channels)?;
+        let inner = self.channels.checked_add(1)?.checked_mul(self.hidden)?;
+        let outer = self.hidden.checked_add(1)?.checked_mul(self.outputs)?;
+        let sums = [layer.checked_mul(self.layers)?, lift, inner, outer];
+        sums.into_iter().try_fold(0usize, usize::checked_add)
+    }
+
+    /// Uniform weights as they keep sizes alike; the last ones are zero, so that the network adds nothing at first.
+    pub(super) fn initialise<T: Scalar>(&self, seed: u64) -> Vec<T> {
+        let places = self.places();
+        let mut all = vec![T::default(); self.parameters()];
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(1 << 32);
+        let mut fill = |range: Range<usize>, fan_in: usize| {
+            let bound = 1.0 / (fan_in as f64).sqrt();
+            for value in &mut all[range] {
+                *value = T::from_f64(bound * (2.0 * rng.random::<f64>() - 1.0));
+            }
+        };
+        fill(places.lift.start..places.lift.end(), self.inputs);
+        for (local, modes) in &places.layers {
+            fill(local.start..local.end(), self.channels);
+            fill(modes.clone(), self.channels);
+        }
+        fill(places.inner.start..places.inner.end(), self.channels);
+        all
+    }
+}
+
+/// What does not change during training, in its precision.
+pub(super) struct Frozen<T> {
+    pub shape: Shape,
+    points: usize,
+    /// Coordinates of the points, one column per point.
+    coordinates: Mat<T>,
+    functions: Mat<T>,
+    projection: Mat<T>,
+}
+
+impl<T: Scalar> Frozen<T> {
+    pub(super) fn new(shape: Shape, latent: &Latent) -> Self {
+        Frozen {
+            shape,
+            points: latent.points(),
+            coordinates: cast(latent.coordinates().as_ref()),
+            functions: cast(latent.functions().as_ref()),
+            projection: cast(latent.projection().as_ref()),
+        }
+    }
+}
+
+/// Fields and constants of samples.
+#[derive(Debug)]
+pub(super) struct Inputs<T> {
+    /// Field after field at the points, one column per sample.
+    fields: Mat<T>,
+    constants: Mat<T>,
+}
+
+impl<T: Scalar> Inputs<T> {
+    pub(super) fn new(latent: &Latent, coefficients: MatRef<'_, f64>) -> Self {
+        Inputs {
+            fields: cast(latent.field_values(coefficients).as_ref()),
+            constants: cast(latent.constant_values(coefficients).as_ref()),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.fields.ncols()
+    }
+}
+
+/// Memory of a pass for so many samples at most.
+pub(super) struct Workspace<T> {
+    entering: Vec<T>,
+    /// Values before each layer, and after the last.
+    values: Vec<Vec<T>>,
+    /// What is activated after each layer but the last, then the slopes of the activation.
+    slopes: Vec<Vec<T>>,
+    /// Coefficients of the values before each layer.
+    coefficients: Vec<Vec<T>>,
+    mixed: Vec<T>,
+    hidden: Vec<T>,
+    hidden_slopes: Vec<T>,
+    leaving: Vec<T>,
+    /// Coordinates, one column per sample; before the backward pass gradients by them.
+    pub outputs: Mat<T>,
+    backward: Option<Backward<T>>,
+}
+
+struct Backward<T> {
+    by_values: Vec<T>,
+    next: Vec<T>,
+    by_hidden: Vec<T>,
+    modes: Vec<T>,
+    parts: Vec<T>,
+}
+
+impl<T: Scalar> Workspace<T> {
+    pub(super) fn new(frozen: &Frozen<T>, samples: usize, backward: bool) -> Self {
+        let Shape {
+            inputs,
+            channels,
+            functions,
+            layers,
+            hidden,
+            outputs,
+            ..
+        } = frozen.shape;
+        let n = samples * frozen.points;
+        let zeros = |count: usize| vec![T::default(); count];
+        let largest = channels.max(inputs).max(outputs) * channels.max(hidden);
+        Workspace {
+            entering: zeros(inputs * n),
+            values: (0..=layers).map(|_| zeros(channels * n)).collect(),
+            slopes: (0..layers).map(|_| zeros(channels * n)).collect(),
+            coefficients: (0..layers)
+                .map(|_| zeros(channels * samples * functions))
+                .collect(),
+            mixed: zeros(channels * samples * functions),
+            hidden: zeros(hidden * n),
+            hidden_slopes: zeros(hidden * n),
+            leaving: zeros(outputs * n),
+            outputs: Mat::zeros(frozen.projection.nrows(), samples),
+            backward: backward.then(|| Backward {
+                by_values: zeros(channels * n),
+                next: zeros(channels * n),
+                by_hidden: zeros(hidden * n),
+                modes: zeros(channels * samples * functions),
+                parts: zeros(PARTS * largest),
+            }),
+        }
+    }
+}
+
+/// Columns of `rows` numbers.
+fn view<T>(values: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
+    MatRef::from_column_major_slice(&values[..rows * columns], rows, columns)
+}
+
+fn view_mut<T>(values: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
+    MatMut::from_column_major_slice_mut(&mut values[..rows * columns], rows, columns)
+}
+
+fn product<T: Scalar>(
+    to: MatMut<'_, T>,
+    accum: Accum,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    scale: f64,
+) {
+    matmul(to, accum, a, b, T::from_f64(scale), linalg::par());
+}
+
+/// $WX + b$ of `n` columns.
+fn affine<T: Scalar>(place: &Affine, parameters: &[T], x: &[T], to: &mut [T], n: usize) {
+    let bias = &parameters[place.bias()];
+    let to = &mut to[..place.rows * n];
+    to.par_chunks_mut(place.rows * CHUNK.div_ceil(place.rows))
+        .for_each(|chunk| {
+            chunk
+                .chunks_exact_mut(place.rows)
+                .for_each(|column| column.copy_from_slice(bias));
+        });
+    let weights = view(&parameters[place.weights()], place.rows, place.columns);
+    let x = view(x, place.columns, n);
+    product(view_mut(to, place.rows, n), Accum::Add, weights, x, 1.0);
+}
+
+/// The gradients of [`affine`] by weights and bias, from those by its values.
+fn affine_gradient<T: Scalar>(
+    place: &Affine,
+    by_values: &[T],
+    x: &[T],
+    (n, parts): (usize, &mut [T]),
+    gradient: &mut [T],
+) {
+    let (rows, columns) = (place.rows, place.columns);
+    let size = rows * columns;
+    let range = |part: usize| n * part / PARTS..n * (part + 1) / PARTS;
+    let mut biases = vec![T::default(); PARTS * rows];
+    parts[..PARTS * size]
+        .par_chunks_exact_mut(size)
+        .zip(biases.par_chunks_exact_mut(rows))
+        .enumerate()
+        .for_each(|(part, (weights, bias))| {
+            let range = range(part);
+            let g = &by_values[range.start * rows..range.end * rows];
+            let x = &x[range.start * columns..range.end * columns];
+            let (g_view, x) = (view(g, rows, range.len()), view(x, columns, range.len()));
+            let to = view_mut(weights, rows, columns);
+            let one = T::from_f64(1.0);
+            matmul(to, Accum::Replace, g_view, x.transpose(), one, Par::Seq);
+            for column in g.chunks_exact(rows) {
+                add_multiple(bias, column, one);
+            }
+        });
+    let one = T::from_f64(1.0);
+    let (weights, bias) = (place.weights(), place.bias());
+    gradient[weights.clone()].copy_from_slice(&parts[..size]);
+    gradient[bias.clone()].copy_from_slice(&biases[..rows]);
+    for part in 1..PARTS {
+        add_multiple(
+            &mut gradient[weights.clone()],
+            &parts[part * size..(part + 1) * size],
+            one,
+        );
+        add_multiple(
+            &mut gradient[bias.clone()],
+            &biases[part * rows..(part + 1) * rows],
+            one,
+        );
+    }
+}
+
+impl<T: Scalar> Frozen<T> {
+    /// Coordinates of the samples `chosen` into the workspace's outputs.
+    pub(super) fn forward(
+        &self,
+        parameters: &[T],
+        inputs: &Inputs<T>,
+        chosen: &[usize],
+        work: &mut Workspace<T>,
+    ) {
+        let shape = &self.shape;
+        let places = shape.places();
+        let (batch, n) = (chosen.len(), chosen.len() * self.points);
+        self.enter(inputs, chosen, &mut work.entering);
+        affine(
+            &places.lift,
+            parameters,
+            &work.entering,
+            &mut work.values[0],
+            n,
+        );
+        for (l, (local, modes)) in places.layers.iter().enumerate() {
+            let (before, after) = work.values.split_at_mut(l + 1);
+            let (before, after) = (&before[l], &mut after[0]);
+            let last = l + 1 == shape.layers;
+            let raw = &mut work.slopes[l];
+            affine(local, parameters, before, raw, n);
+            let coefficients = &mut work.coefficients[l];
+            self.analyse(before, batch, 1.0 / self.points as f64, coefficients);
+            self.mix(
+                &parameters[modes.clone()],
+                false,
+                coefficients,
+                &mut work.mixed,
+                batch,
+            );
+            self.synthesise(&work.mixed, batch, 1.0, raw);
+            if last {
+                std::mem::swap(raw, after);
+            } else {
+                let count = shape.channels * n;
+                activate(shape.activation, &mut raw[..count], &mut after[..count]);
+            }
+        }
+        let last = &work.values[shape.layers];
+        affine(&places.inner, parameters, last, &mut work.hidden_slopes, n);
+        let count = shape.hidden * n;
+        let (slopes, values) = (&mut work.hidden_slopes[..count], &mut work.hidden[..count]);
+        activate(shape.activation, slopes, values);
+        self.leave(&places.outer, parameters, batch, work);
+    }
+
+    /// Fields, constants and coordinates at the points.
+    fn enter(&self, inputs: &Inputs<T>, chosen: &[usize], to: &mut [T]) {
+        let (width, batch) = (self.shape.inputs, chosen.len());
+        let fields = inputs.fields.nrows() / self.points;
+        let constants = inputs.constants.nrows();
+        to[..width * batch * self.points]
+            .par_chunks_exact_mut(width * batch)
+            .enumerate()
+            .for_each(|(p, at_point)| {
+                for (to, &k) in at_point.chunks_exact_mut(width).zip(chosen) {
+                    let of_sample = inputs.fields.col_as_slice(k);
+                    for (f, to) in to[..fields].iter_mut().enumerate() {
+                        *to = of_sample[f * self.points + p];
+                    }
+                    to[fields..fields + constants]
+                        .copy_from_slice(inputs.constants.col_as_slice(k));
+                    to[fields + constants..].copy_from_slice(self.coordinates.col_as_slice(p));
+                }
+            });
+    }
+
+    /// Coefficients $s\sum_p\psi_j(x_p)v(x_p)$ of all channels and samples.
+    fn analyse(&self, values: &[T], batch: usize, scale: f64, to: &mut [T]) {
+        let rows = self.shape.channels * batch;
+        let to = view_mut(to, rows, self.shape.functions);
+        let values = view(values, rows, self.points);
+        product(to, Accum::Replace, values, self.functions.as_ref(), scale);
+    }
+
+    /// Adds $s\sum_j\psi_jd_j$ at the points.
+    fn synthesise(&self, coefficients: &[T], batch: usize, scale: f64, to: &mut [T]) {
+        let rows = self.shape.channels * batch;
+        let to = view_mut(to, rows, self.points);
+        let coefficients = view(coefficients, rows, self.shape.functions);
+        product(
+            to,
+            Accum::Add,
+            coefficients,
+            self.functions.transpose(),
+            scale,
+        );
+    }
+
+    /// $A_jc_j$, or $A_j^\top c_j$, of all functions.
+    fn mix(&self, modes: &[T], transpose: bool, from: &[T], to: &mut [T], batch: usize) {
+        let c = self.shape.channels;
+        let size = c * batch;
+        let all = self.shape.functions * size;
+        to[..all]
+            .par_chunks_exact_mut(size)
+            .zip(from[..all].par_chunks_exact(size))
+            .zip(modes.par_chunks_exact(c * c))
+            .for_each(|((to, from), matrix)| {
+                let matrix = view(matrix, c, c);
+                let matrix = if transpose {
+                    matrix.transpose()
+                } else {
+                    matrix
+                };
+                let (to, from) = (view_mut(to, c, batch), view(from, c, batch));
+                matmul(to, Accum::Replace, matrix, from, T::from_f64(1.0), Par::Seq);
+            });
+    }
+
+    /// Values at the points by the last weights, and their coordinates.
+    fn leave(&self, outer: &Affine, parameters: &[T], batch: usize, work: &mut Workspace<T>) {
+        let n = batch * self.points;
+        let bias = &parameters[outer.bias()];
+        // One column per component here: samples by points in memory.
+        for (column, bias) in work.leaving[..outer.rows * n].chunks_exact_mut(n).zip(bias) {
+            column.fill(*bias);
+        }
+        let weights = view(&parameters[outer.weights()], outer.rows, outer.columns);
+        let hidden = view(&work.hidden, outer.columns, n);
+        let to = view_mut(&mut work.leaving, n, outer.rows);
+        product(to, Accum::Add, hidden.transpose(), weights.transpose(), 1.0);
+        for (k, values) in work.leaving[..outer.rows * n].chunks_exact(n).enumerate() {
+            let projection = self
+                .projection
+                .as_ref()
+                .subcols(k * self.points, self.points);
+            let values = view(values, batch, self.points);
+            let accum = if k == 0 { Accum::Replace } else { Accum::Add };
+            let to = work.outputs.as_mut().subcols_mut(0, batch);
+            product(to, accum, projection, values.transpose(), 1.0);
+        }
+    }
+
+    /// The gradient by all parameters, from that by the outputs, which the workspace holds.
+    pub(super) fn backward(
+        &self,
+        parameters: &[T],
+        batch: usize,
+        work: &mut Workspace<T>,
+        gradient: &mut [T],
+    ) {
+        let shape = &self.shape;
+        let places = shape.places();
+        let n = batch * self.points;
+        let Some(mut back) = work.backward.take() else {
+            unreachable!("a workspace for gradients");
+        };
+        self.leave_backward(
+            &places.outer,
+            parameters,
+            batch,
+            (work, &mut back),
+            gradient,
+        );
+        multiply(&mut back.by_hidden[..shape.hidden * n], &work.hidden_slopes);
+        let last = &work.values[shape.layers];
+        affine_gradient(
+            &places.inner,
+            &back.by_hidden,
+            last,
+            (n, &mut back.parts),
+            gradient,
+        );
+        let weights = view(
+            &parameters[places.inner.weights()],
+            shape.hidden,
+            shape.channels,
+        );
+        let by_values = view_mut(&mut back.by_values, shape.channels, n);
+        let by_hidden = view(&back.by_hidden, shape.hidden, n);
+        product(
+            by_values,
+            Accum::Replace,
+            weights.transpose(),
+            by_hidden,
+            1.0,
+        );
+        for (l, (local, modes)) in places.layers.iter().enumerate().rev() {
+            if l + 1 < shape.layers {
+                multiply(&mut back.by_values[..shape.channels * n], &work.slopes[l]);
+            }
+            let before = &work.values[l];
+            affine_gradient(
+                local,
+                &back.by_values,
+                before,
+                (n, &mut back.parts),
+                gradient,
+            );
+            self.analyse(&back.by_values, batch, 1.0, &mut back.modes);
+            self.mode_gradient(
+                &back.modes,
+                &work.coefficients[l],
+                batch,
+                &mut gradient[modes.clone()],
+            );
+            self.mix(
+                &parameters[modes.clone()],
+                true,
+                &back.modes,
+                &mut work.mixed,
+                batch,
+            );
+            let weights = view(&parameters[local.weights()], shape.channels, shape.channels);
+            let by_values = view(&back.by_values, shape.channels, n);
+            let next = view_mut(&mut back.next, shape.channels, n);
+            product(next, Accum::Replace, weights.transpose(), by_values, 1.0);
+            self.synthesise(&work.mixed, batch, 1.0 / self.points as f64, &mut back.next);
+            std::mem::swap(&mut back.by_values, &mut back.next);
+        }
+        affine_gradient(
+            &places.lift,
+            &back.by_values,
+            &work.entering,
+            (n, &mut back.parts),
+            gradient,
+        );
+        work.backward = Some(back);
+    }
+
+    /// Through [`Frozen::leave`], to the values of the hidden layer.
+    fn leave_backward(
+        &self,
+        outer: &Affine,
+        parameters: &[T],
+        batch: usize,
+        (work, back): (&mut Workspace<T>, &mut Backward<T>),
+        gradient: &mut [T],
+    ) {
+        let n = batch * self.points;
+        let by_outputs = work.outputs.as_ref().subcols(0, batch);
+        let bias = outer.bias();
+        for (k, values) in work.leaving[..outer.rows * n]
+            .chunks_exact_mut(n)
+            .enumerate()
+        {
+            let projection = self
+                .projection
+                .as_ref()
+                .subcols(k * self.points, self.points);
+            let to = view_mut(values, batch, self.points);
+            product(to, Accum::Replace, by_outputs.transpose(), projection, 1.0);
+            let mut sum = T::default();
+            values.iter().for_each(|v| sum += *v);
+            gradient[bias.start + k] = sum;
+        }
+        let by_leaving = view(&work.leaving, n, outer.rows);
+        let hidden = view(&work.hidden, outer.columns, n);
+        let to = view_mut(&mut gradient[outer.weights()], outer.rows, outer.columns);
+        product(
+            to,
+            Accum::Replace,
+            by_leaving.transpose(),
+            hidden.transpose(),
+            1.0,
+        );
+        let weights = view(&parameters[outer.weights()], outer.rows, outer.columns);
+        let to = view_mut(&mut back.by_hidden, outer.columns, n);
+        product(
+            to,
+            Accum::Replace,
+            weights.transpose(),
+            by_leaving.transpose(),
+            1.0,
+        );
+    }
+
+    fn mode_gradient(&self, by_mixed: &[T], coefficients: &[T], batch: usize, to: &mut [T]) {
+        let c = self.shape.channels;
+        let size = c * batch;
+        let all = self.shape.functions * size;
+        to.par_chunks_exact_mut(c * c)
+            .zip(by_mixed[..all].par_chunks_exact(size))
+            .zip(coefficients[..all].par_chunks_exact(size))
+            .for_each(|((to, g), x)| {
+                let (g, x) = (view(g, c, batch), view(x, c, batch));
+                let to = view_mut(to, c, c);
+                matmul(
+                    to,
+                    Accum::Replace,
+                    g,
+                    x.transpose(),
+                    T::from_f64(1.0),
+                    Par::Seq,
+                );
+            });
+    }
+}
+
+fn activate<T: Scalar>(activation: Activation, inputs: &mut [T], values: &mut [T]) {
+    let chunks = inputs
+        .par_chunks_mut(CHUNK)
+        .zip(values.par_chunks_mut(CHUNK));
+    chunks.for_each(|(x, y)| activation.apply_to(x, y));
+}
+
+fn multiply<T: Scalar>(values: &mut [T], by: &[T]) {
+    let chunks = values.par_chunks_mut(CHUNK).zip(by.par_chunks(CHUNK));
+    chunks.for_each(|(v, b)| multiply_by(v, b));
+}

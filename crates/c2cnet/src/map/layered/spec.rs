@@ -1,0 +1,184 @@
+//! Settings of the layered map.
+
+use crate::basis::BasisSpec;
+use crate::cite::{self, Reference};
+use crate::map::mlp::{
+    Activation, BatchSize, Loss, Optimiser, OptimiserKind, Plan, Precision, Schedule, Stage,
+};
+use crate::{Error, Result};
+use documented::Documented;
+use serde::{Deserialize, Serialize};
+
+/// Settings of the layered map.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `functions` | 128 | functions of the layers' basis | positive; at most as many as points |
+/// | `channels` | 32 | values at each latent point | 1 to 1,024 |
+/// | `layers` | 4 | how many layers | 1 to 16 |
+/// | `hidden` | 128 | width of the pointwise network after the last layer | 1 to 4,096 |
+/// | `basis` | `laplace` | the layers' basis: on the data's triangles, if there are any, else on the box | any family that is not learned |
+/// | `points` | 1024 | latent points, at most: the output's own, or as many well spread ones | at least 16 |
+/// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
+/// | `optimiser` | `adamw`, decay 1e-4 | the update rule | see [`Optimiser`] |
+/// | `schedule` | `one-cycle` | how the learning rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
+/// | `rate` | 2e-3 | peak of the learning rate | positive |
+/// | `epochs` | 100 | passes over the samples | positive |
+/// | `batch` | 20 | samples per step | positive, `full` |
+/// | `precision` | `f32` | of training; predictions are in `f64` | `f32`, `f64` |
+/// | `clip` | | the largest norm of a gradient | positive |
+/// | `evaluations` | 25 | how often it is evaluated and recorded | positive |
+#[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LayeredSpec {
+    /// Functions of the layers' basis.
+    pub functions: usize,
+    /// Values at each latent point.
+    pub channels: usize,
+    /// How many layers.
+    pub layers: usize,
+    /// Width of the pointwise network after the last layer.
+    pub hidden: usize,
+    /// The layers' basis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<BasisSpec>,
+    /// Latent points, at most.
+    pub points: usize,
+    /// The activation.
+    pub activation: Activation,
+    /// The update rule.
+    #[serde(alias = "optimizer")]
+    pub optimiser: Optimiser,
+    /// How the rate changes.
+    pub schedule: Schedule,
+    /// Its peak.
+    pub rate: f64,
+    /// Passes over the samples.
+    pub epochs: usize,
+    /// Samples per step.
+    pub batch: BatchSize,
+    /// The precision of training.
+    pub precision: Precision,
+    /// The largest norm of a gradient.
+    pub clip: Option<f64>,
+    /// How often it is evaluated.
+    pub evaluations: usize,
+}
+
+impl Default for LayeredSpec {
+    fn default() -> Self {
+        LayeredSpec {
+            functions: 128,
+            channels: 32,
+            layers: 4,
+            hidden: 128,
+            basis: None,
+            points: 1024,
+            activation: Activation::Gelu,
+            optimiser: Optimiser {
+                kind: OptimiserKind::AdamW,
+                weight_decay: 1e-4,
+                ..Optimiser::default()
+            },
+            schedule: Schedule::OneCycle,
+            rate: 2e-3,
+            epochs: 100,
+            batch: BatchSize::Samples(20),
+            precision: Precision::F32,
+            clip: None,
+            evaluations: 25,
+        }
+    }
+}
+
+impl LayeredSpec {
+    /// Checks the ranges of the table.
+    ///
+    /// # Errors
+    /// Names the setting and its value.
+    pub fn check(&self) -> Result<()> {
+        let require = |fine: bool, what: String| match fine {
+            true => Ok(()),
+            false => Err(Error::Config(format!("layered: {what}"))),
+        };
+        for (name, value, most) in [
+            ("functions", self.functions, 1 << 20),
+            ("channels", self.channels, 1024),
+            ("layers", self.layers, 16),
+            ("hidden", self.hidden, 4096),
+            ("epochs", self.epochs, usize::MAX),
+            ("evaluations", self.evaluations, usize::MAX),
+        ] {
+            require(
+                (1..=most).contains(&value),
+                format!("{name} = {value} must lie between 1 and {most}"),
+            )?;
+        }
+        require(
+            self.points >= 16,
+            format!("points = {} must be at least 16", self.points),
+        )?;
+        require(
+            self.rate > 0.0 && self.rate.is_finite(),
+            format!("rate = {} must be positive", self.rate),
+        )?;
+        require(
+            self.clip.is_none_or(|c| c > 0.0 && c.is_finite()),
+            format!("clip = {:?} must be positive", self.clip),
+        )?;
+        require(
+            self.batch != BatchSize::Samples(0),
+            "batch must be positive, or \"full\"".into(),
+        )?;
+        let learned = self.basis.as_ref().filter(|b| b.depends_on_values());
+        require(
+            learned.is_none(),
+            format!(
+                "basis: the family {:?} is learned from values, which layers do not have; name a prescribed one",
+                learned.map_or("", BasisSpec::family)
+            ),
+        )?;
+        self.optimiser.check()
+    }
+
+    /// What to cite for it.
+    pub(crate) fn references(&self) -> Vec<Reference> {
+        let mut all = vec![cite::FOURIER_NEURAL_OPERATOR];
+        all.extend(self.basis.iter().flat_map(BasisSpec::references));
+        if self.basis.is_none() {
+            all.push(cite::LAPLACE_EIGENFUNCTIONS);
+        }
+        all.push(match self.optimiser.kind {
+            OptimiserKind::Adam => cite::ADAM,
+            OptimiserKind::AdamW => cite::ADAMW,
+        });
+        if matches!(self.activation, Activation::Gelu | Activation::GeluTanh) {
+            all.push(cite::GELU);
+        }
+        all
+    }
+
+    /// The plan for the given number of training samples.
+    pub(super) fn plan(&self, samples: usize, seed: u64) -> Plan {
+        let batch = match self.batch {
+            BatchSize::Samples(n) => Some(n.min(samples)),
+            BatchSize::All(_) => None,
+        };
+        let stage = Stage {
+            loss: Loss::default(),
+            optimiser: self.optimiser,
+            schedule: self.schedule,
+            rate: self.rate,
+            steps: self.epochs * samples.div_ceil(batch.unwrap_or(samples)),
+            batch,
+        };
+        Plan {
+            stages: vec![stage],
+            seed,
+            // Work is split inside of products, not by samples.
+            shards: 1,
+            clip: self.clip,
+            evaluations: self.evaluations,
+        }
+    }
+}
