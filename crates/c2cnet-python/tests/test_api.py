@@ -192,6 +192,7 @@ def test_every_basis_encoder_and_map(darcy):
         c2cnet.Fourier("cosine", functions=24),
         c2cnet.Polynomial("chebyshev", functions=24),
         c2cnet.Radial(24, width={"spacing": 2.0}),
+        c2cnet.Laplace(24),
         c2cnet.PCA(20),
         c2cnet.PointValues(),
     ]:
@@ -207,6 +208,7 @@ def test_every_basis_encoder_and_map(darcy):
         c2cnet.Linear(),
         c2cnet.Kernel("gaussian", passes=0),
         c2cnet.MLP(hidden=[16], steps=30, batch="full", optimiser={"kind": "adam"}),
+        c2cnet.Layered(functions=16, channels=8, layers=2, epochs=2),
     ]:
         model = c2cnet.C2CNet(smooth, smooth, map=coefficient_map)
         model.fit(train.f, train.u, darcy.x, darcy.y)

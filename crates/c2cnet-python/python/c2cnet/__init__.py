@@ -16,6 +16,7 @@ from .bases import (
     Basis,
     FiniteElements,
     Fourier,
+    Laplace,
     PointValues,
     Polynomial,
     Radial,
@@ -24,7 +25,7 @@ from .bases import (
 from .diagnostics import Diagnosis
 from .encoders import Encoder, LearnedPrior, Ridge, TruncatedSVD
 from .estimator import C2CNet, NotFittedError, diagnose, load
-from .maps import MLP, Auto, Kernel, Linear, Map
+from .maps import MLP, Auto, Kernel, Layered, Linear, Map
 from .metrics import Errors, mse, relative_errors, rl2e
 from .problems import Dataset, Problem, generate, load_npz, problems
 from .reading import read
@@ -41,6 +42,8 @@ __all__ = [
     "FiniteElements",
     "Fourier",
     "Kernel",
+    "Laplace",
+    "Layered",
     "LearnedPrior",
     "Linear",
     "MLP",

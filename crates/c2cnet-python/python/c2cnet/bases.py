@@ -15,6 +15,7 @@ __all__ = [
     "Basis",
     "FiniteElements",
     "Fourier",
+    "Laplace",
     "PCA",
     "PointValues",
     "Polynomial",
@@ -242,6 +243,46 @@ class Radial(Basis):
         self.seed = seed
 
 
+class Laplace(Basis):
+    """Eigenfunctions of the Laplacian on a box, a polygon with holes or a mesh.
+
+    Parameters
+    ----------
+    functions : int
+        How many, those of the smallest eigenvalues.
+    condition : {"neumann", "dirichlet"}
+        On the boundary: no slope across it, or zero.
+    mesh : str or dict
+        ``"box"``, ``"data"`` (the data's own triangles), ``{"polygon": ...}`` or
+        ``{"triangles": {"nodes": ..., "triangles": ...}}``.
+    elements : int, optional
+        About how many quadratic finite elements fill a polygon.
+    slack : float
+        How far outside a mesh points may lie, in element sizes.
+
+    Examples
+    --------
+    >>> Laplace(100, "dirichlet")
+    Laplace(functions=100, condition='dirichlet')
+    """
+
+    family = "laplace"
+
+    def __init__(
+        self,
+        functions: int,
+        condition: Literal["neumann", "dirichlet"] = "neumann",
+        mesh: str | dict[str, Any] = "box",
+        elements: int | None = None,
+        slack: float = 0.0,
+    ) -> None:
+        self.functions = functions
+        self.condition = condition
+        self.mesh = mesh
+        self.elements = elements
+        self.slack = slack
+
+
 class PCA(Basis):
     """Principal directions of the training values, as in PCA-Net.
 
@@ -285,6 +326,7 @@ _FAMILIES: dict[str, type[Basis]] = {
         Fourier,
         Polynomial,
         Radial,
+        Laplace,
         PCA,
         PointValues,
     )

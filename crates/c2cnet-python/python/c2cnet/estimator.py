@@ -94,7 +94,7 @@ class C2CNet(Pictures):
         input: Basis | list[Basis] | dict[str, Any] | None = None,
         output: Basis | list[Basis] | dict[str, Any] | None = None,
         encoder: Encoder | dict[str, Encoder] | None = None,
-        map: Literal["auto", "linear", "kernel", "mlp"] | Map = "auto",
+        map: Literal["auto", "linear", "kernel", "mlp", "layered"] | Map = "auto",
         *,
         x: FieldsLike | None = None,
         y: FieldsLike | None = None,

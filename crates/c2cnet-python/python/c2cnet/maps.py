@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ._parameters import Spec
 
-__all__ = ["Auto", "Kernel", "Linear", "MLP", "Map"]
+__all__ = ["Auto", "Kernel", "Layered", "Linear", "MLP", "Map"]
 
 
 class Map(Spec):
@@ -210,3 +210,82 @@ class MLP(Map):
         self.scaled = scaled
         self.evaluations = evaluations
         self.stages = stages
+
+
+class Layered(Map):
+    """Layers in a prescribed basis, with pointwise nonlinearities between them, added to the linear map.
+
+    Parameters
+    ----------
+    functions : int
+        Functions of the layers' basis, unless ``basis`` is given.
+    channels : int
+        Values at each latent point.
+    layers : int
+        How many layers.
+    hidden : int
+        Width of the pointwise network after the last layer.
+    basis : dict, optional
+        The settings of another basis than eigenfunctions of the Laplacian.
+    points : int
+        Latent points, at most.
+    activation : {"gelu", "gelu-tanh", "tanh", "relu", "silu"}
+        Between layers.
+    optimiser : dict, optional
+        For example ``{"kind": "adamw", "weight_decay": 1e-2}``.
+    schedule : {"paper", "one-cycle", "cosine", "constant"}
+        How the learning rate changes.
+    rate : float
+        Its peak.
+    epochs : int
+        Passes over the samples.
+    batch : int or "full"
+        Samples per step.
+    precision : {"f32", "f64"}
+        Of training; predictions are in double precision.
+    clip : float, optional
+        The largest norm of a gradient.
+    evaluations : int
+        How often it is evaluated and recorded.
+
+    Examples
+    --------
+    >>> Layered(channels=16, epochs=10)
+    Layered(channels=16, epochs=10)
+    """
+
+    kind = "layered"
+
+    def __init__(
+        self,
+        functions: int = @F@,
+        channels: int = @C@,
+        layers: int = @L@,
+        hidden: int = 128,
+        basis: dict[str, Any] | None = None,
+        points: int = 1024,
+        activation: Literal["gelu", "gelu-tanh", "tanh", "relu", "silu"] = "gelu",
+        optimiser: dict[str, Any] | None = None,
+        schedule: Literal["paper", "one-cycle", "cosine", "constant"] = "one-cycle",
+        rate: float = @R@,
+        epochs: int = @E@,
+        batch: int | Literal["full"] = 20,
+        precision: Literal["f32", "f64"] = "f32",
+        clip: float | None = None,
+        evaluations: int = 25,
+    ) -> None:
+        self.functions = functions
+        self.channels = channels
+        self.layers = layers
+        self.hidden = hidden
+        self.basis = basis
+        self.points = points
+        self.activation = activation
+        self.optimiser = optimiser
+        self.schedule = schedule
+        self.rate = rate
+        self.epochs = epochs
+        self.batch = batch
+        self.precision = precision
+        self.clip = clip
+        self.evaluations = evaluations
