@@ -85,6 +85,8 @@ enum MapFlag {
     Kernel,
     /// A neural network.
     Mlp,
+    /// Layers in a prescribed basis.
+    Layered,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

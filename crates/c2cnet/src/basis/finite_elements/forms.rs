@@ -11,6 +11,9 @@ use faer::sparse::Triplet;
 /// An entry of a sparse matrix; those at the same place are added.
 pub(in crate::basis) type Entry = Triplet<usize, usize, f64>;
 
+/// Functions that do not vanish at a point, with their gradients.
+pub(in crate::basis) type AtPoint = Vec<(usize, [f64; 2])>;
+
 /// Lower halves of $K_{ij} = \int\nabla\varphi_i\cdot\nabla\varphi_j$ and $M_{ij} = \int\varphi_i\varphi_j$.
 pub(in crate::basis) struct Forms {
     pub stiffness: Vec<Entry>,
@@ -133,10 +136,7 @@ impl FiniteElements {
     ///
     /// # Errors
     /// If a point lies outside the mesh, or on an interval.
-    pub(in crate::basis) fn gradients(
-        &self,
-        points: &Points,
-    ) -> Result<Vec<Vec<(usize, [f64; 2])>>> {
+    pub(in crate::basis) fn gradients(&self, points: &Points) -> Result<Vec<AtPoint>> {
         let mesh = self.mesh_in_the_plane()?;
         self.domain().check(points, FAMILY)?;
         let at = |i: usize| {

@@ -9,21 +9,24 @@ use crate::{Error, Result};
 use documented::Documented;
 use serde::{Deserialize, Serialize};
 
+/// With more samples than this weights decay by less than 1 per step and rate.
+const FULL_DECAY: f64 = 1000.0;
+
 /// Settings of the layered map.
 ///
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
-/// | `functions` | 128 | functions of the layers' basis | positive; at most as many as points |
+/// | `functions` | 128 | functions of the layers' basis, where `basis` is not given | positive; at most as many as points are used |
 /// | `channels` | 32 | values at each latent point | 1 to 1,024 |
 /// | `layers` | 4 | how many layers | 1 to 16 |
 /// | `hidden` | 128 | width of the pointwise network after the last layer | 1 to 4,096 |
 /// | `basis` | `laplace` | the layers' basis: on the data's triangles, if there are any, else on the box | any family that is not learned |
 /// | `points` | 1024 | latent points, at most: the output's own, or as many well spread ones | at least 16 |
 /// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
-/// | `optimiser` | `adamw`, decay 1e-4 | the update rule | see [`Optimiser`] |
+/// | `optimiser` | `adamw`, decay 1,000 over the number of samples, at most 1 | the update rule | see [`Optimiser`] |
 /// | `schedule` | `one-cycle` | how the learning rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
-/// | `rate` | 2e-3 | peak of the learning rate | positive |
-/// | `epochs` | 100 | passes over the samples | positive |
+/// | `rate` | 4e-3 | peak of the learning rate | positive |
+/// | `epochs` | 60 | passes over the samples | positive |
 /// | `batch` | 20 | samples per step | positive, `full` |
 /// | `precision` | `f32` | of training; predictions are in `f64` | `f32`, `f64` |
 /// | `clip` | | the largest norm of a gradient | positive |
@@ -48,7 +51,8 @@ pub struct LayeredSpec {
     pub activation: Activation,
     /// The update rule.
     #[serde(alias = "optimizer")]
-    pub optimiser: Optimiser,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimiser: Option<Optimiser>,
     /// How the rate changes.
     pub schedule: Schedule,
     /// Its peak.
@@ -75,14 +79,10 @@ impl Default for LayeredSpec {
             basis: None,
             points: 1024,
             activation: Activation::Gelu,
-            optimiser: Optimiser {
-                kind: OptimiserKind::AdamW,
-                weight_decay: 1e-4,
-                ..Optimiser::default()
-            },
+            optimiser: None,
             schedule: Schedule::OneCycle,
-            rate: 2e-3,
-            epochs: 100,
+            rate: 4e-3,
+            epochs: 60,
             batch: BatchSize::Samples(20),
             precision: Precision::F32,
             clip: None,
@@ -138,7 +138,7 @@ impl LayeredSpec {
                 learned.map_or("", BasisSpec::family)
             ),
         )?;
-        self.optimiser.check()
+        self.optimiser.map_or(Ok(()), |o| o.check())
     }
 
     /// What to cite for it.
@@ -148,7 +148,7 @@ impl LayeredSpec {
         if self.basis.is_none() {
             all.push(cite::LAPLACE_EIGENFUNCTIONS);
         }
-        all.push(match self.optimiser.kind {
+        all.push(match self.optimiser(1).kind {
             OptimiserKind::Adam => cite::ADAM,
             OptimiserKind::AdamW => cite::ADAMW,
         });
@@ -156,6 +156,16 @@ impl LayeredSpec {
             all.push(cite::GELU);
         }
         all
+    }
+
+    /// The update rule, by default with a decay of weights that is the same over a training however many samples and
+    /// thus steps it has: layers have more parameters than a thousand samples have numbers.
+    fn optimiser(&self, samples: usize) -> Optimiser {
+        self.optimiser.unwrap_or(Optimiser {
+            kind: OptimiserKind::AdamW,
+            weight_decay: (FULL_DECAY / samples as f64).min(1.0),
+            ..Optimiser::default()
+        })
     }
 
     /// The plan for the given number of training samples.
@@ -166,7 +176,7 @@ impl LayeredSpec {
         };
         let stage = Stage {
             loss: Loss::default(),
-            optimiser: self.optimiser,
+            optimiser: self.optimiser(samples),
             schedule: self.schedule,
             rate: self.rate,
             steps: self.epochs * samples.div_ceil(batch.unwrap_or(samples)),
