@@ -1,7 +1,8 @@
 //! From coefficients and targets to a trained map.
 
 use super::engine::{Engine, Samples};
-use super::network::{Frozen, Inputs, Shape};
+use super::network::{Frozen, Inputs, Workspace};
+use super::shape::Shape;
 use super::{Latent, LayeredMap, LayeredSpec};
 use crate::map::mlp::objective::{Frame, Objective};
 use crate::map::mlp::scalar::Scalar;
@@ -181,7 +182,7 @@ pub(super) fn predict(map: &LayeredMap, coefficients: MatRef<'_, f64>) -> Mat<f6
     let frozen = Frozen::<f64>::new(map.shape, &map.latent);
     let inputs = Inputs::new(&map.latent, coefficients);
     let all: Vec<usize> = (0..coefficients.ncols()).collect();
-    let mut work = super::network::Workspace::new(&frozen, JUDGED_TOGETHER.min(all.len()), false);
+    let mut work = Workspace::new(&frozen, JUDGED_TOGETHER.min(all.len()), false);
     let mut out = Mat::zeros(map.latent.outputs(), all.len());
     for chosen in all.chunks(JUDGED_TOGETHER) {
         frozen.forward(&map.parameters, &inputs, chosen, &mut work);

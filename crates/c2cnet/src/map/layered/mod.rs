@@ -17,6 +17,7 @@ mod engine;
 mod fit;
 mod latent;
 mod network;
+mod shape;
 mod spec;
 
 #[cfg(test)]
@@ -30,8 +31,8 @@ use super::{CoefficientMap, LinearMap};
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
-use network::Shape;
 use serde::{Deserialize, Serialize};
+use shape::Shape;
 
 /// A trained layered map.
 #[derive(Debug, Serialize, Deserialize)]

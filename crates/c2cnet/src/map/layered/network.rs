@@ -5,6 +5,7 @@
 //! points, whose product with the basis functions is all coefficients of the batch at once.
 
 use super::latent::Latent;
+use super::shape::{Affine, Shape};
 use crate::linalg;
 use crate::map::mlp::Activation;
 use crate::map::mlp::objective::cast;
@@ -12,126 +13,13 @@ use crate::map::mlp::scalar::Scalar;
 use crate::map::mlp::vector::{add_multiple, multiply_by};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// Numbers that are worked on at a time.
 const CHUNK: usize = 1 << 14;
 
 /// Parts of a sum over samples and points, whatever the number of threads.
 const PARTS: usize = 8;
-
-/// The sizes of a layered network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Shape {
-    /// Values that enter at each point.
-    pub inputs: usize,
-    pub channels: usize,
-    pub functions: usize,
-    pub layers: usize,
-    pub hidden: usize,
-    /// Values that leave at each point.
-    pub outputs: usize,
-    pub activation: Activation,
-}
-
-/// A matrix and a bias behind it among the parameters.
-#[derive(Debug, Clone)]
-struct Affine {
-    rows: usize,
-    columns: usize,
-    start: usize,
-}
-
-impl Affine {
-    fn weights(&self) -> Range<usize> {
-        self.start..self.start + self.rows * self.columns
-    }
-
-    fn bias(&self) -> Range<usize> {
-        self.weights().end..self.weights().end + self.rows
-    }
-
-    fn end(&self) -> usize {
-        self.bias().end
-    }
-}
-
-/// Where each part stands among the parameters.
-struct Places {
-    lift: Affine,
-    /// Each with its channel matrices, one per function.
-    layers: Vec<(Affine, Range<usize>)>,
-    inner: Affine,
-    outer: Affine,
-}
-
-impl Shape {
-    fn places(&self) -> Places {
-        let (c, m) = (self.channels, self.functions);
-        let affine = |rows, columns, start| Affine {
-            rows,
-            columns,
-            start,
-        };
-        let lift = affine(c, self.inputs, 0);
-        let mut end = lift.end();
-        let mut layers = Vec::with_capacity(self.layers);
-        for _ in 0..self.layers {
-            let local = affine(c, c, end);
-            let modes = local.end()..local.end() + m * c * c;
-            end = modes.end;
-            layers.push((local, modes));
-        }
-        let inner = affine(self.hidden, c, end);
-        let outer = affine(self.outputs, self.hidden, inner.end());
-        Places {
-            lift,
-            layers,
-            inner,
-            outer,
-        }
-    }
-
-    pub(super) fn parameters(&self) -> usize {
-        self.places().outer.end()
-    }
-
-    /// The number of parameters of a shape that a file claims.
-    pub(super) fn checked_parameters(&self) -> Option<usize> {
-        let modes = (self.channels.checked_pow(2)?).checked_mul(self.functions.checked_add(1)?)?;
-        let layer = modes.checked_add(self.channels)?;
-        let lift = self.inputs.checked_add(1)?.checked_mul(self.channels)?;
-        let inner = self.channels.checked_add(1)?.checked_mul(self.hidden)?;
-        let outer = self.hidden.checked_add(1)?.checked_mul(self.outputs)?;
-        let sums = [layer.checked_mul(self.layers)?, lift, inner, outer];
-        sums.into_iter().try_fold(0usize, usize::checked_add)
-    }
-
-    /// Uniform weights as they keep sizes alike; the last ones are zero, so that the network adds nothing at first.
-    pub(super) fn initialise<T: Scalar>(&self, seed: u64) -> Vec<T> {
-        let places = self.places();
-        let mut all = vec![T::default(); self.parameters()];
-        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(1 << 32);
-        let mut fill = |range: Range<usize>, fan_in: usize| {
-            let bound = 1.0 / (fan_in as f64).sqrt();
-            for value in &mut all[range] {
-                *value = T::from_f64(bound * (2.0 * rng.random::<f64>() - 1.0));
-            }
-        };
-        fill(places.lift.start..places.lift.end(), self.inputs);
-        for (local, modes) in &places.layers {
-            fill(local.start..local.end(), self.channels);
-            fill(modes.clone(), self.channels);
-        }
-        fill(places.inner.start..places.inner.end(), self.channels);
-        all
-    }
-}
 
 /// What does not change during training, in its precision.
 pub(super) struct Frozen<T> {
@@ -502,38 +390,8 @@ impl<T: Scalar> Frozen<T> {
             by_hidden,
             1.0,
         );
-        for (l, (local, modes)) in places.layers.iter().enumerate().rev() {
-            if l + 1 < shape.layers {
-                multiply(&mut back.by_values[..shape.channels * n], &work.slopes[l]);
-            }
-            let before = &work.values[l];
-            affine_gradient(
-                local,
-                &back.by_values,
-                before,
-                (n, &mut back.parts),
-                gradient,
-            );
-            self.analyse(&back.by_values, batch, 1.0, &mut back.modes);
-            self.mode_gradient(
-                &back.modes,
-                &work.coefficients[l],
-                batch,
-                &mut gradient[modes.clone()],
-            );
-            self.mix(
-                &parameters[modes.clone()],
-                true,
-                &back.modes,
-                &mut work.mixed,
-                batch,
-            );
-            let weights = view(&parameters[local.weights()], shape.channels, shape.channels);
-            let by_values = view(&back.by_values, shape.channels, n);
-            let next = view_mut(&mut back.next, shape.channels, n);
-            product(next, Accum::Replace, weights.transpose(), by_values, 1.0);
-            self.synthesise(&work.mixed, batch, 1.0 / self.points as f64, &mut back.next);
-            std::mem::swap(&mut back.by_values, &mut back.next);
+        for l in (0..shape.layers).rev() {
+            self.layer_backward(l, parameters, batch, (work, &mut back), gradient);
         }
         affine_gradient(
             &places.lift,
@@ -543,6 +401,36 @@ impl<T: Scalar> Frozen<T> {
             gradient,
         );
         work.backward = Some(back);
+    }
+
+    /// Through layer `l`, from gradients by the values after it to those by the values before it.
+    fn layer_backward(
+        &self,
+        l: usize,
+        parameters: &[T],
+        batch: usize,
+        (work, back): (&mut Workspace<T>, &mut Backward<T>),
+        gradient: &mut [T],
+    ) {
+        let shape = &self.shape;
+        let (channels, n) = (shape.channels, batch * self.points);
+        let (local, modes) = &shape.places().layers[l];
+        if l + 1 < shape.layers {
+            multiply(&mut back.by_values[..channels * n], &work.slopes[l]);
+        }
+        let parts = (n, &mut back.parts[..]);
+        affine_gradient(local, &back.by_values, &work.values[l], parts, gradient);
+        self.analyse(&back.by_values, batch, 1.0, &mut back.modes);
+        let of_modes = &mut gradient[modes.clone()];
+        self.mode_gradient(&back.modes, &work.coefficients[l], batch, of_modes);
+        let matrices = &parameters[modes.clone()];
+        self.mix(matrices, true, &back.modes, &mut work.mixed, batch);
+        let weights = view(&parameters[local.weights()], channels, channels);
+        let by_values = view(&back.by_values, channels, n);
+        let next = view_mut(&mut back.next, channels, n);
+        product(next, Accum::Replace, weights.transpose(), by_values, 1.0);
+        self.synthesise(&work.mixed, batch, 1.0 / self.points as f64, &mut back.next);
+        std::mem::swap(&mut back.by_values, &mut back.next);
     }
 
     /// Through [`Frozen::leave`], to the values of the hidden layer.
