@@ -130,6 +130,17 @@ fn every_family_with_both_maps() {
             &plane,
             json!({"family": "polynomial", "total_degree": 4}),
         ),
+        (
+            "laplace",
+            &plane,
+            json!({"family": "laplace", "functions": 12}),
+        ),
+        (
+            "laplace on a polygon",
+            &plane,
+            json!({"family": "laplace", "functions": 12, "elements": 200,
+                   "mesh": {"polygon": {"outer": [[0, 0], [1, 0], [1, 1], [0, 1]]}}}),
+        ),
         ("pca", &plane, json!({"family": "pca", "functions": 4})),
         ("point values", &plane, json!({"family": "point-values"})),
         (
@@ -249,6 +260,32 @@ fn points_of_each_sample() {
             check(name, &data, &settings);
         }
     }
+}
+
+/// Layers over shared points, points of each sample, features in a frame, and standardised coefficients.
+#[test]
+fn layers_over_every_kind_of_points() {
+    let features = json!({"family": "random-features", "functions": 24});
+    let cosines = json!({"family": "fourier", "kind": "cosine", "functions": 9});
+    for (name, data, basis, transform) in [
+        ("on a line", line_data(30, 1), cosines, "standardise"),
+        ("in the plane", plane_data(30, 2), features.clone(), "none"),
+        ("scattered", scattered_data(30, 6), features, "none"),
+    ] {
+        let mut settings = both(basis, "layered");
+        let dim = data.inputs[0].1.dim();
+        let layers = json!({"functions": 12, "channels": 5, "layers": 2, "hidden": 8, "epochs": 2, "points": 50});
+        settings["map"] = json!({"kind": "layered", "layered": layers});
+        settings["input"]["transform"] = json!(transform);
+        settings["input"]["encoder"] = json!({"lambda": 1e-8});
+        settings["input"]["domain"] = json!(vec![[0, 1]; dim]);
+        settings["output"]["domain"] = json!(vec![[0, 1]; dim]);
+        let model = check(name, &data, &settings);
+        assert_eq!(model.map().kind(), "layered");
+    }
+    let config = toy::config(json!({"map": {"kind": "layered"}}));
+    let error = c2cnet::fit(&many_fields(), &config, &c2cnet::Silent).unwrap_err();
+    assert!(error.to_string().contains("same domain"), "{error}");
 }
 
 #[test]

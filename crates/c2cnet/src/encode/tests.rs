@@ -25,6 +25,47 @@ fn basis(dim: usize, settings: serde_json::Value, components: usize, joint: bool
     }
 }
 
+/// Coefficients, standardised or in a frame, are functions again.
+#[test]
+fn coordinates_give_the_values_of_functions() {
+    let points = Points::linspace(0.0, 1.0, 80);
+    let value = |c: usize, i: usize, k: usize| {
+        let x = points.point(i)[0];
+        2.0 + c as f64 + (3.0 * x + k as f64).cos() + 0.1 * k as f64 * x * x
+    };
+    let component = |c| faer::Mat::from_fn(80, 6, |i, k| value(c, i, k));
+    let field = Field::shared(points.clone(), vec![component(0), component(1)]).unwrap();
+    let features = json!({"family": "random-features", "functions": 40, "partitions": [2]});
+    let polynomials = json!({"family": "polynomial", "functions": 12});
+    for (settings, transform) in [
+        (polynomials.clone(), Transform::None),
+        (polynomials, Transform::LogStandardise),
+        (features, Transform::Log),
+    ] {
+        for joint in [false, true] {
+            let basis = basis(1, settings.clone(), 2, joint);
+            // One coefficient for both components cannot tell them apart.
+            let off = |v: f64| if joint { 1.0 } else { v };
+            let spec = EncoderSpec::ridge(1e-12);
+            let (encoder, a) = FieldEncoder::fit(basis, &spec, transform, &field).unwrap();
+            let (values, offsets) = encoder.values_at(&points).unwrap();
+            let found = crate::linalg::mul(values.as_ref(), a.as_ref());
+            for k in 0..6 {
+                for row in 0..160 {
+                    let truth = value(row / 80, row % 80, k);
+                    let truth = if transform.takes_log() {
+                        truth.ln()
+                    } else {
+                        truth
+                    };
+                    let error = (found[(row, k)] + offsets[row] - truth).abs();
+                    assert!(error < off(1e-3), "{transform:?} {row} {k}: {error:e}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn encoders_conform() {
     let settings = [
