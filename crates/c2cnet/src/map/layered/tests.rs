@@ -8,7 +8,9 @@ use crate::linalg;
 use crate::map::mlp::engine::Batch;
 use crate::map::mlp::objective::{Frame, Objective};
 use crate::map::mlp::steps::Differentiate;
-use crate::map::mlp::{Activation, BatchSize, Loss, Precision, TrainingData};
+use crate::map::mlp::{
+    Activation, BatchSize, Loss, Optimiser, OptimiserKind, Precision, TrainingData,
+};
 use crate::map::{Split, conformance};
 use crate::metrics::mean;
 use crate::observe::{Observer, Silent};
@@ -182,9 +184,15 @@ fn it_starts_as_the_linear_map_and_improves_on_it() {
     let before = problem.fit(&still);
     let expected = linear.predict(problem.coefficients.as_ref());
     assert!(before.predict(problem.coefficients.as_ref()) == expected);
+    // These samples are many for so few parameters, whose weights need not decay.
     let trained = problem.fit(&LayeredSpec {
         epochs: 60,
         rate: 1e-2,
+        optimiser: Some(Optimiser {
+            kind: OptimiserKind::AdamW,
+            weight_decay: 1e-4,
+            ..Optimiser::default()
+        }),
         ..small()
     });
     let (linear, layered) = (problem.error(&linear), problem.error(&trained));
