@@ -17,6 +17,7 @@
 //! * [`map`]: from input coefficients to output coordinates: linear, kernel, neural.
 //! * [`decode`]: evaluation anywhere, orthonormal coordinates, the smallest error a basis allows.
 //! * [`operator`]: all of it as one model: [`fit`], [`C2CNet`].
+//! * [`accumulate`]: a model from sums over chunks of samples, anywhere and in any order.
 //! * [`diagnose`]: what bases can and cannot do for a data set.
 //! * [`metrics`]: errors as the paper defines them.
 //! * [`compute`]: where heavy arithmetic runs: the processor, or a GPU.
@@ -78,6 +79,7 @@
 //! same bits on any number of threads of one machine.
 #![warn(missing_docs)]
 
+pub mod accumulate;
 pub mod basis;
 mod choose;
 pub mod cite;

@@ -180,6 +180,11 @@ impl FieldDecoder {
         &self.cuts
     }
 
+    /// For each part, coefficients from coordinates.
+    pub(super) fn transforms(&self) -> &[Mat<f64>] {
+        &self.transforms
+    }
+
     /// The output coefficients $b = Tc$ of coordinates, one column per sample.
     pub fn coefficients(&self, coordinates: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = Mat::zeros(self.basis.len(), coordinates.ncols());

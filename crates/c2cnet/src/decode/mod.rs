@@ -8,6 +8,7 @@
 mod evaluation;
 mod field_decoder;
 mod own_points;
+mod projection;
 mod retained;
 mod shared_points;
 mod targets;
@@ -16,6 +17,7 @@ mod withheld;
 
 pub use evaluation::Evaluation;
 pub use field_decoder::FieldDecoder;
+pub(crate) use projection::Projection;
 pub use targets::Targets;
 pub use vector::VectorDecoder;
 pub use withheld::{Withheld, choose_withheld};

@@ -44,7 +44,8 @@ pub(super) fn fit(
             samples,
             withheld,
         };
-        space.targets.push(problems.solve()?);
+        let ridge = problems.choose_ridge()?;
+        space.targets.push(problems.solve(ridge)?);
         space.cuts.push(cut);
         space.transforms.push(transform);
     }
@@ -70,12 +71,12 @@ fn transform(part: &VectorBasis, samples: &[Scattered], cut: f64, seed: u64) -> 
 }
 
 /// The least-squares problem of each sample for the coordinates of one part.
-struct Problems<'a> {
-    part: &'a VectorBasis,
-    components: Range<usize>,
-    transform: &'a Mat<f64>,
-    samples: &'a [Scattered],
-    withheld: &'a Withheld,
+pub(super) struct Problems<'a> {
+    pub part: &'a VectorBasis,
+    pub components: Range<usize>,
+    pub transform: &'a Mat<f64>,
+    pub samples: &'a [Scattered],
+    pub withheld: &'a Withheld,
 }
 
 /// What a sample's own fit gives.
@@ -86,8 +87,7 @@ struct SampleFit {
 }
 
 impl Problems<'_> {
-    fn solve(&self) -> Result<Targets> {
-        let ridge = self.choose_ridge()?;
+    pub(super) fn solve(&self, ridge: Regularisation) -> Result<Targets> {
         let all = (0..self.samples.len()).into_par_iter();
         let fits = in_order(all.map(|k| self.fit_sample(k, ridge)))?;
         let rank = self.transform.ncols();
@@ -116,7 +116,7 @@ impl Problems<'_> {
         Ok((design.mul(self.transform.as_ref()), values))
     }
 
-    fn choose_ridge(&self) -> Result<Regularisation> {
+    pub(super) fn choose_ridge(&self) -> Result<Regularisation> {
         let group = |k: usize| {
             let (design, values) = self.of_sample(k)?;
             let column = Mat::from_fn(values.len(), 1, |i, _| values[i]);

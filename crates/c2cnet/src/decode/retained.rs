@@ -62,6 +62,16 @@ impl<'a> Retained<'a> {
         }
     }
 
+    /// $(\Psi T)^\top u$: the coordinates, where the space is orthonormal.
+    pub(super) fn coordinates(&self, values: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Retained::Dense(space) => linalg::mul(space.transpose(), values),
+            Retained::Separable(design, transform) => {
+                linalg::mul(transform.transpose(), design.transpose_mul(values).as_ref())
+            }
+        }
+    }
+
     pub(super) fn split(self, values: MatRef<'_, f64>) -> Parts {
         match self {
             Retained::Dense(space) => {

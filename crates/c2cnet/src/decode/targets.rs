@@ -2,16 +2,21 @@
 
 use crate::linalg;
 use crate::metrics::{mean_relative, relative};
+use crate::storage::tensor;
 use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
 
 /// What a coefficient map is trained on: coordinates, and the part of the error that no coordinates can change.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Targets {
     /// Orthonormal coordinates, one column per sample.
+    #[serde(with = "tensor")]
     pub coordinates: Mat<f64>,
     /// $\|u - UU^\top u\|^2$ at the fitted points.
+    #[serde(with = "tensor")]
     pub outside_squared: Vec<f64>,
     /// $\|u\|^2$ at the fitted points.
+    #[serde(with = "tensor")]
     pub norm_squared: Vec<f64>,
     /// The mean relative error, at points kept out of the fit, of the best approximation at the
     /// others; measured on some of the samples, `None` if no point was kept out.

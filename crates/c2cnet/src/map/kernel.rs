@@ -12,7 +12,7 @@
 use super::kernel_function::{
     KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
-use super::{CoefficientMap, LinearMap, Mirrors, nystrom};
+use super::{CoefficientMap, Landmarks, LinearMap, Mirrors};
 use crate::cite::{self, Reference};
 use crate::decode::Targets;
 use crate::storage::{restore_settled, tensor};
@@ -59,16 +59,16 @@ pub struct PassSettings {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct KernelMap {
-    features: Features,
+    pub(super) features: Features,
     /// Features of the centres, one column each.
     #[serde(with = "tensor")]
-    centres: Mat<f64>,
+    pub(super) centres: Mat<f64>,
     /// $\alpha$, outputs by centres.
     #[serde(with = "tensor")]
-    weights: Mat<f64>,
+    pub(super) weights: Mat<f64>,
     #[serde(with = "tensor")]
-    output_mean: Vec<f64>,
-    settings: KernelSettings,
+    pub(super) output_mean: Vec<f64>,
+    pub(super) settings: KernelSettings,
 }
 
 restore_settled!(KernelMap);
@@ -253,6 +253,12 @@ impl Features {
         self
     }
 
+    /// After reading: brings back what is not stored. Whether the parts agree, with `count` features.
+    pub(super) fn settle(&mut self, count: usize) -> bool {
+        self.mirrors = Mirrors::none(self.transform.nrows());
+        self.transform.shape() == (count, self.input_mean.len())
+    }
+
     fn normalise(&mut self, coefficients: MatRef<'_, f64>) {
         let norms = linalg::column_norms_squared(self.apply(coefficients).as_ref());
         let mean = norms.iter().map(|n| n.sqrt()).sum::<f64>() / norms.len() as f64;
@@ -294,13 +300,17 @@ impl KernelMap {
         seed: u64,
     ) -> Result<Self> {
         let output_mean = linalg::column_mean(targets.coordinates.as_ref());
-        let mut c = targets.coordinates.clone();
-        linalg::subtract_from_columns(&mut c, &output_mean);
         let last = settings.passes.last().ok_or_else(no_pass)?;
         let z = features.apply(coefficients);
-        let (centres, weights) = if z.ncols() > settings.max_centres {
-            nystrom::fit(z.as_ref(), c.as_ref(), *last, settings.max_centres, seed)?
-        } else if features.reflections() > 1 {
+        if z.ncols() > settings.max_centres {
+            let nugget = last.nugget;
+            let landmarks = Landmarks::choose(features, z.as_ref(), output_mean, settings, seed)?;
+            let sums = landmarks.sums(coefficients, targets.coordinates.as_ref());
+            return landmarks.solve(&sums, nugget, z.ncols());
+        }
+        let mut c = targets.coordinates.clone();
+        linalg::subtract_from_columns(&mut c, &output_mean);
+        let (centres, weights) = if features.reflections() > 1 {
             let weights = features
                 .mirrors
                 .solve(z.as_ref(), c.as_ref(), *last)
@@ -330,10 +340,7 @@ impl KernelMap {
     }
 
     fn settle(&mut self) -> Result<()> {
-        let features = &mut self.features;
-        features.mirrors = Mirrors::none(features.transform.nrows());
-        let fits = features.transform.ncols() == features.input_mean.len()
-            && features.transform.nrows() == self.centres.nrows()
+        let fits = self.features.settle(self.centres.nrows())
             && self.weights.shape() == (self.output_mean.len(), self.centres.ncols())
             && !self.settings.passes.is_empty();
         match fits {

@@ -120,7 +120,30 @@ impl LinearMap {
         })
     }
 
-    /// The leave-one-out error of the training samples (at most 1,000 of them) at the chosen strength.
+    /// A map of weights and of the means of inputs and outputs that were found from sums over samples.
+    pub(super) fn of_sums(
+        weights: Mat<f64>,
+        (input_mean, output_mean): (Vec<f64>, Vec<f64>),
+        strength: f64,
+        error: f64,
+    ) -> Self {
+        LinearMap {
+            mirrors: Mirrors::none(input_mean.len()),
+            weights,
+            input_mean,
+            output_mean,
+            strength,
+            loo_error: error,
+        }
+    }
+
+    /// The mean of the training inputs.
+    pub(crate) fn input_mean(&self) -> &[f64] {
+        &self.input_mean
+    }
+
+    /// The leave-one-out error of the training samples (at most 1,000 of them) at the chosen strength; of a map from
+    /// sums over samples, the error of those that chose it.
     pub fn loo_error(&self) -> f64 {
         self.loo_error
     }

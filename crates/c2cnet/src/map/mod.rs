@@ -10,6 +10,7 @@ pub mod layered;
 mod linear;
 mod mirrors;
 pub mod mlp;
+mod moments;
 mod nystrom;
 mod split;
 
@@ -21,6 +22,8 @@ pub use layered::{LayeredMap, LayeredSpec};
 pub use linear::LinearMap;
 pub(crate) use mirrors::Mirrors;
 pub use mlp::{MlpMap, MlpSpec};
+pub(crate) use moments::{Moments, Shift};
+pub(crate) use nystrom::{KernelSums, Landmarks};
 pub use split::Split;
 
 use crate::Result;

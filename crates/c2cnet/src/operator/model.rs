@@ -50,6 +50,20 @@ impl C2CNet {
         self
     }
 
+    /// The same spaces with other maps.
+    pub(crate) fn with_maps(self, map: Box<dyn CoefficientMap>, linear: LinearMap) -> Self {
+        C2CNet {
+            map,
+            linear,
+            ..self
+        }
+    }
+
+    /// The linear map beside the chosen one.
+    pub(crate) fn linear(&self) -> &LinearMap {
+        &self.linear
+    }
+
     /// Attaches what people may want to know about the fit.
     pub(crate) fn with_info(mut self, info: serde_json::Value) -> Self {
         self.info = info;
@@ -390,7 +404,7 @@ pub(crate) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
 }
 
 /// The field called `name`.
-pub(super) fn field_named<'a>(fields: &'a Fields, name: &str, kind: &str) -> Result<&'a Field> {
+pub(crate) fn field_named<'a>(fields: &'a Fields, name: &str, kind: &str) -> Result<&'a Field> {
     fields.get(name).ok_or_else(|| {
         let have: Vec<_> = fields.iter().map(|(n, _)| format!("{n:?}")).collect();
         Error::Data(format!(

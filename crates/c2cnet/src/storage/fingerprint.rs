@@ -34,6 +34,13 @@ impl Fingerprint {
         self.pending.extend(text.as_bytes());
     }
 
+    /// Adds bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u64);
+        self.flush();
+        self.hasher.update(bytes);
+    }
+
     /// The digest's first 16 digits.
     pub fn finish(mut self) -> String {
         self.flush();
