@@ -10,6 +10,7 @@ mod label_args;
 mod outputs;
 mod reading;
 mod settings;
+mod shards;
 mod training;
 
 use c2cnet_experiments::terminal::{self, interrupt, shown};

@@ -5,6 +5,7 @@ use crate::file_kind::FileKind;
 use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
 use crate::reading::Reading;
+use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
 use c2cnet::data::Dataset;
 use c2cnet::operator::EvaluationReport;
@@ -12,14 +13,16 @@ use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{self, Shown, Which};
 use c2cnet_experiments::terminal::{self, Progress, counted, say};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const AFTER_HELP: &str = "\
 Examples:
   c2cnet evaluate model.c2c data.npz
   c2cnet evaluate model.c2c data.npz --on all --per-sample errors.csv
+  c2cnet evaluate model.c2c 'shards/*.npz'
   c2cnet evaluate model.c2c data.npz --json | jq .rl2e
   c2cnet evaluate model.c2c data.npz --figure samples.svg";
 
@@ -32,8 +35,9 @@ pub struct Args {
     /// The model file.
     model: PathBuf,
 
-    /// The data file.
-    data: PathBuf,
+    /// The data file, or shards: files, a folder, a pattern.
+    #[arg(required = true)]
+    data: Vec<PathBuf>,
 
     /// Which samples: train, test, all, or the name of a set in the file.
     #[arg(long, default_value = "test", value_name = "SET")]
@@ -51,6 +55,9 @@ pub struct Args {
     reading: Reading,
 
     #[command(flatten)]
+    shards: ShardFlags,
+
+    #[command(flatten)]
     labels: LabelArgs,
 
     #[command(flatten)]
@@ -66,10 +73,23 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let writes: Vec<_> = writes
         .map(|path| (path.as_path(), FileKind::Other))
         .collect();
-    outputs::check(args.force, [&*args.model, &*args.data], &writes)?;
+    let source = Source::of(&args.data)?;
+    let data: Vec<&Path> = match &source {
+        Source::File(path) => vec![path],
+        Source::Shards(shards) => shards.paths().collect(),
+    };
+    let reads = [&*args.model].into_iter().chain(data);
+    outputs::check(args.force, reads, &writes)?;
+    match &source {
+        Source::File(path) => evaluate_file(args, path),
+        Source::Shards(shards) => evaluate_shards(args, shards),
+    }
+}
+
+fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.model)?;
-    let data = args.reading.read(&args.data)?;
+    let data = args.reading.read(path)?;
     let (on, indices) = samples_of(&data, &args.on, &model)?;
     drop(progress);
     let progress = Progress::start(format!("predicting {}", counted(indices.len(), "sample")));
@@ -78,10 +98,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut report = model.evaluate(&chosen)?;
     let seconds = clock.elapsed().as_secs_f64();
     // Drawn before samples get their numbers in the file; a figure that fails takes nothing else with it.
-    let figure = args.figure.as_ref().map(|path| {
+    let figure = args.figure.as_ref().map(|figure| {
         let rows = rows(args, &model, &chosen, &report, &indices)?;
-        let title = format!("{} on {}", args.model.display(), args.data.display());
-        output_path::write_figure(path, &picture::draw(&title, &rows, &chosen).to_svg())
+        let title = format!("{} on {}", args.model.display(), path.display());
+        output_path::write_figure(figure, &picture::draw(&title, &rows, &chosen).to_svg())
     });
     // Samples are numbered as in the file.
     report.worst_sample = indices[report.worst_sample];
@@ -93,41 +113,146 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         output_path::write(path, &csv)?;
     }
     drop(progress);
-    if args.json {
-        let mut object = errors::object(&report, &on, seconds);
-        object.insert(
-            "withheld_at_fit".into(),
-            serde_json::json!(withheld_at_fit(&model)),
-        );
-        terminal::say_json(&object.into())?;
-        return Ok(figure.unwrap_or(Ok(()))?);
-    }
-    if on == "train" {
-        say(
-            "The model was fitted to these samples: on others its errors are larger. `c2cnet fit --test-fraction 0.2` sets\n\
-             some apart.\n",
-        )?;
-    }
-    say(format_args!(
-        "errors on {} ({on}), predicted in {seconds:.3} s",
-        counted(report.n_samples, "sample")
-    ))?;
-    say(errors::table(&report, true))?;
-    if let Some(error) = withheld_at_fit(&model) {
-        say(format_args!(
-            "\nAt output points that no space had seen, held-out training samples had an RL2E of {}; those points \n\
-             returned for the final fit.",
-            terminal::error(error)
-        ))?;
-    }
+    let evaluated = Evaluated {
+        report,
+        on,
+        seconds,
+        notes: Vec::new(),
+    };
+    evaluated.say(args, &model, true)?;
     let drawn = args
         .figure
         .as_ref()
         .filter(|_| matches!(figure, Some(Ok(()))));
-    for path in args.per_sample.as_ref().into_iter().chain(drawn) {
-        say(format_args!("wrote {}", path.display()))?;
+    if !args.json {
+        for path in args.per_sample.as_ref().into_iter().chain(drawn) {
+            say(format_args!("wrote {}", path.display()))?;
+        }
     }
     Ok(figure.unwrap_or(Ok(()))?)
+}
+
+/// Shards one after the other; their errors are pooled.
+fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
+    if args.figure.is_some() {
+        return Err(
+            Error::Config("--figure draws samples of one file; give one shard".into()).into(),
+        );
+    }
+    let progress = Progress::start("reading the model");
+    let model = C2CNet::load(&args.model)?;
+    let mut skipped = Skipped::default();
+    let mut pooled: Option<EvaluationReport> = None;
+    let mut sets = BTreeSet::new();
+    let mut worst = String::new();
+    let mut csv = String::from("shard,sample,rl2e\n");
+    let (mut seconds, mut bytes) = (0.0, 0);
+    for (i, (path, size)) in shards.files().iter().enumerate() {
+        let done = pooled.as_ref().map_or(0, |p| p.n_samples);
+        let words = format!("shard {} of {}: {done} samples done", i + 1, shards.len());
+        progress.amount(&words, bytes, shards.bytes());
+        bytes += size;
+        let evaluated = args.reading.read(path).and_then(|data| {
+            let (on, indices) = samples_of(&data, &args.on, &model)?;
+            let clock = Instant::now();
+            let report = model.evaluate(&data.select(&indices))?;
+            Ok((on, indices, report, clock.elapsed().as_secs_f64()))
+        });
+        let (on, indices, report, took) = match evaluated {
+            Ok(evaluated) => evaluated,
+            Err(e) => {
+                skipped.keep(shards::about(path, e), args.shards)?;
+                continue;
+            }
+        };
+        seconds += took;
+        sets.insert(on);
+        for (k, e) in indices.iter().zip(&report.relative) {
+            let _ = writeln!(csv, "{i},{k},{e:e}");
+        }
+        if pooled
+            .as_ref()
+            .is_none_or(|p| report.worst_rl2e > p.worst_rl2e)
+        {
+            worst = format!(
+                "the worst sample is number {} of {}",
+                indices[report.worst_sample],
+                path.display()
+            );
+        }
+        match &mut pooled {
+            Some(pooled) => pooled.pool(report),
+            None => pooled = Some(report),
+        }
+    }
+    let report = pooled.ok_or_else(|| {
+        Error::Data(format!(
+            "no shard can be used: {}",
+            skipped.list().join("; ")
+        ))
+    })?;
+    if let Some(path) = &args.per_sample {
+        output_path::write(path, &csv)?;
+    }
+    drop(progress);
+    let mut notes = vec![worst];
+    notes.extend(skipped.summary(shards.len()));
+    let evaluated = Evaluated {
+        report,
+        on: sets.into_iter().collect::<Vec<_>>().join(", "),
+        seconds,
+        notes,
+    };
+    evaluated.say(args, &model, false)?;
+    match &args.per_sample {
+        Some(path) if !args.json => Ok(say(format_args!("wrote {}", path.display()))?),
+        _ => Ok(()),
+    }
+}
+
+/// Errors with what is to be said of them.
+struct Evaluated {
+    report: EvaluationReport,
+    /// On which samples.
+    on: String,
+    seconds: f64,
+    notes: Vec<String>,
+}
+
+impl Evaluated {
+    fn say(&self, args: &Args, model: &C2CNet, numbered: bool) -> Result<()> {
+        let (report, on, seconds) = (&self.report, &self.on, self.seconds);
+        if args.json {
+            let mut object = errors::object(report, on, seconds);
+            object.insert(
+                "withheld_at_fit".into(),
+                serde_json::json!(withheld_at_fit(model)),
+            );
+            if !numbered {
+                object.insert("notes".into(), serde_json::json!(self.notes));
+            }
+            return terminal::say_json(&object.into());
+        }
+        if on == "train" {
+            say(
+                "The model was fitted to these samples: on others its errors are larger. `c2cnet fit --test-fraction 0.2` sets\n\
+                 some apart.\n",
+            )?;
+        }
+        say(format_args!(
+            "errors on {} ({on}), predicted in {seconds:.3} s",
+            counted(report.n_samples, "sample")
+        ))?;
+        say(errors::table(report, numbered))?;
+        if let Some(error) = withheld_at_fit(model) {
+            say(format_args!(
+                "\nAt output points that no space had seen, held-out training samples had an RL2E of {}; those points \n\
+                 returned for the final fit.",
+                terminal::error(error)
+            ))?;
+        }
+        self.notes.iter().try_for_each(say)
+    }
 }
 
 /// The error at withheld points, as measured before these returned for the final fit.
@@ -143,7 +268,7 @@ pub fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, V
         "train" => ("train", data.train_indices()),
         "test" => {
             // Where nothing was set apart, the same file holds training samples only.
-            let seen = model.info()["data"]["fingerprint"] == data.fingerprint().as_str();
+            let seen = was_fitted_to(model, data);
             match model.info()["data"]["test"].as_array() {
                 // Set apart by the fit itself.
                 Some(apart) if !split && seen => {
@@ -167,6 +292,20 @@ pub fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, V
         )));
     }
     Ok((name.to_string(), indices))
+}
+
+/// Whether the model was fitted to this very data, as a whole or as one shard of many.
+fn was_fitted_to(model: &C2CNet, data: &Dataset) -> bool {
+    let of = &model.info()["data"];
+    let shards = of["sources"].as_array().into_iter().flatten();
+    let mut known = shards
+        .chain([&of["fingerprint"]])
+        .filter_map(|f| f.as_str())
+        .peekable();
+    known.peek().is_some() && {
+        let fingerprint = data.fingerprint();
+        known.any(|f| f == fingerprint)
+    }
 }
 
 /// The best, the median and the worst sample, to be drawn.

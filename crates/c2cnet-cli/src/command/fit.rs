@@ -1,20 +1,24 @@
 //! `c2cnet fit`: from samples to a model file.
 
+mod stream;
+
 use super::errors;
 use crate::device::DeviceFlag;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
 use crate::reading::Reading;
 use crate::settings::{FitFlags, read_plan};
-use crate::training::{MetricsFile, Training};
+use crate::shards::{ShardFlags, Shards, Source, parse_bytes, shown_bytes};
+use crate::training::{Checkpoints, MetricsFile, Training, with_resume};
 use c2cnet::map::mlp::TrainingReport;
 use c2cnet::report::{Choice, NetworkReport};
 use c2cnet::storage::Claim;
-use c2cnet::{C2CNet, FitReport, fit_owned, fit_plan};
-use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
+use c2cnet::{C2CNet, Device, Error, FitConfig, FitReport, Plan, fit_owned, fit_plan};
+use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, say};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use stream::{Fitted, Stream};
 
 const AFTER_HELP: &str = "\
 DATA is an .npz file, as np.savez writes it, with
@@ -25,8 +29,14 @@ A grid may have its natural shape: f (N, k1, k2) or (N, k1, k2, components) with
 x1 (k2,), or with x (k1, k2, 2). Optionally, n_train: that many leading samples train, the rest are left
 for `evaluate`.
 
+Many files, a folder of .npz files or a pattern in quotes are a stream: shards with the same fields and
+points, of which only one is in memory at a time. Bases and map are chosen on leading samples of some
+shards, within --memory; then linear and kernel maps are summed over all of them. A fit that was
+interrupted goes on with --resume.
+
 Examples:
   c2cnet fit data.npz -o model.c2c
+  c2cnet fit 'shards/*.npz' -o model.c2c --memory 2GiB
   c2cnet fit data.npz -o model.c2c --map linear --seed 3
   c2cnet fit data.npz -o model.c2c --test-fraction 0.2
   c2cnet fit data.npz -o model.c2c --set 'output.weights=[1.0, 10.0]'
@@ -75,8 +85,9 @@ of them; the samples after n_train are not looked at.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The data file.
-    data: PathBuf,
+    /// The data file, or shards: files, a folder, a pattern.
+    #[arg(required = true)]
+    data: Vec<PathBuf>,
 
     /// Where to write the model.
     #[arg(short, long, value_name = "MODEL")]
@@ -111,6 +122,17 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 
+    /// Of shards: how much memory may be used, as in 500MB or 4GiB [default: 2GiB].
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    memory: Option<f64>,
+
+    /// Of shards: centres of a kernel map; time per sample grows with their square [default: 4000, or as many as the first samples are].
+    #[arg(long, value_name = "N")]
+    centres: Option<usize>,
+
+    #[command(flatten)]
+    shards: ShardFlags,
+
     #[command(flatten)]
     force: Force,
 
@@ -127,21 +149,53 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Memory for a fit to shards.
+const MEMORY: f64 = (2u64 << 30) as f64;
+
+/// Centres of a kernel map that is fitted to shards.
+const CENTRES: usize = 4000;
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.resolve()?;
     let plan = args.plan.as_deref().map(read_plan).transpose()?;
+    let source = Source::of(&args.data)?;
     let mut writes = vec![(args.output.as_path(), FileKind::Model)];
     writes.extend(
         args.metrics
             .iter()
             .map(|path| (path.as_path(), FileKind::Other)),
     );
-    let reads = [&*args.data].into_iter().chain(args.plan.as_deref());
+    let data: Vec<&Path> = match &source {
+        Source::File(path) => vec![path],
+        Source::Shards(shards) => shards.paths().collect(),
+    };
+    let reads = data.into_iter().chain(args.plan.as_deref());
     outputs::check(args.force, reads.chain(args.settings.file()), &writes)?;
     let _claim = Claim::new(&args.output)?;
     args.device.check()?;
+    match &source {
+        Source::File(path) => fit_file(args, path, config, plan.as_ref()),
+        Source::Shards(shards) => fit_shards(args, shards, &config, plan.as_ref()),
+    }
+}
+
+/// A fit to samples in memory.
+fn fit_file(
+    args: &Args,
+    path: &Path,
+    config: FitConfig,
+    plan: Option<&Plan>,
+) -> anyhow::Result<()> {
+    let of_shards = args.memory.is_some() || args.centres.is_some() || args.shards.skip_bad;
+    if of_shards {
+        return Err(Error::Config(format!(
+            "--memory, --centres and --skip-bad are for shards, and {} is one file, which is read as a whole",
+            path.display()
+        ))
+        .into());
+    }
     let progress = Progress::start("reading the data").on(args.device.device);
-    let mut data = args.reading.read(&args.data)?;
+    let mut data = args.reading.read(path)?;
     if let Some(fraction) = args.test_fraction {
         data.hold_out(fraction, config.seed)?;
     }
@@ -160,20 +214,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             .map(MetricsFile::create)
             .transpose()?,
     )?;
-    let (model, report) = interrupt::patiently(|| match &plan {
+    let (model, report) = interrupt::patiently(|| match plan {
         Some(plan) => fit_plan(&data, plan, &training),
         None => fit_owned(data, &config, &training),
     })
     .map_err(|e| training.explain(e))?;
     drop(patience);
-    interrupt::patiently(|| {
-        model.save(&args.output)?;
-        // What was written is what counts; a device cannot be read back.
-        match args.output.is_file() {
-            true => C2CNet::load(&args.output).map(drop),
-            false => Ok(()),
-        }
-    })?;
+    save(args, &model)?;
     training.finish()?;
     if args.json {
         say_json(args, &report, model.map().describe())?;
@@ -181,6 +228,150 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         say_text(args, &report)?;
     }
     Ok(())
+}
+
+/// A fit to shards, read one by one.
+fn fit_shards(
+    args: &Args,
+    shards: &Shards,
+    config: &FitConfig,
+    plan: Option<&Plan>,
+) -> anyhow::Result<()> {
+    let not_for_shards = [
+        (
+            "--test-fraction",
+            args.test_fraction.is_some(),
+            "keep some shards for testing, or write n_train into each",
+        ),
+        ("--metrics", args.metrics.is_some(), "no network is trained"),
+        (
+            "--device",
+            args.device.device != Device::Cpu,
+            "no network is trained",
+        ),
+    ];
+    for (flag, given, why) in not_for_shards {
+        if given {
+            return Err(Error::Config(format!("{flag} is not for a fit to shards: {why}")).into());
+        }
+    }
+    let begin = Instant::now();
+    let checkpoints = Checkpoints::beside(&args.output)?;
+    let stream = Stream {
+        shards,
+        reading: args.reading,
+        flags: args.shards,
+        config,
+        plan,
+        memory: args.memory.unwrap_or(MEMORY),
+        centres: args.centres.unwrap_or(CENTRES),
+        checkpoints: &checkpoints,
+        checkpoint_every: Duration::from_secs_f64(args.checkpoint_every),
+        resume: args.resume,
+    };
+    let progress = Progress::start("reading the first samples");
+    let fitted = interrupt::patiently(|| stream.fit(&progress)).map_err(|e| match e {
+        Error::Interrupted if checkpoints.exist() => anyhow::Error::from(e).context(format!(
+            "interrupted; to resume from here:\n  {}",
+            with_resume(std::env::args().skip(1))
+        )),
+        other => other.into(),
+    })?;
+    save(args, &fitted.model)?;
+    checkpoints.clear()?;
+    let seconds = begin.elapsed().as_secs_f64();
+    drop(progress);
+    match args.json {
+        true => say_shards_json(args, &fitted, seconds)?,
+        false => say_shards(args, shards, &fitted, seconds)?,
+    }
+    Ok(())
+}
+
+fn save(args: &Args, model: &C2CNet) -> c2cnet::Result<()> {
+    interrupt::patiently(|| {
+        model.save(&args.output)?;
+        // What was written is what counts; a device cannot be read back.
+        match args.output.is_file() {
+            true => C2CNet::load(&args.output).map(drop),
+            false => Ok(()),
+        }
+    })
+}
+
+fn say_shards_json(args: &Args, fitted: &Fitted, seconds: f64) -> c2cnet::Result<()> {
+    let pace = &fitted.pace;
+    let mut object = json!(fitted.report);
+    object["model"] = json!(args.output);
+    object["map"] = json!(fitted.model.map().describe());
+    object["choices"] = json!(fitted.choices);
+    object["skipped"] = json!(fitted.skipped.list());
+    object["seconds"] = json!(seconds);
+    object["stream"] = json!({
+        "samples": pace.samples,
+        "bytes": pace.bytes,
+        "seconds": pace.seconds,
+        "reading_seconds": pace.reading,
+    });
+    terminal::say_json(&object)
+}
+
+fn say_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> c2cnet::Result<()> {
+    let (report, pace) = (&fitted.report, &fitted.pace);
+    say("choices")?;
+    for choice in &fitted.choices {
+        say(format_args!("  {choice}"))?;
+    }
+    say(format_args!(
+        "\nerrors on {} that were in no sum",
+        counted(report.judges, "sample")
+    ))?;
+    let mut table = Table::default();
+    let first = format!(
+        "RL2E of the fit to {} alone",
+        counted(report.first_samples, "first sample")
+    );
+    for (name, value, words) in [
+        (
+            "RL2E",
+            report.rl2e,
+            "mean relative L2 error, |prediction - truth| / |truth|",
+        ),
+        (
+            "floor",
+            report.floor,
+            "the smallest RL2E that the output basis allows, with a perfect map",
+        ),
+        (
+            "linear map",
+            report.linear_rl2e,
+            "RL2E of a linear map of the same coefficients",
+        ),
+        (
+            "training mean",
+            report.mean_rl2e,
+            "RL2E of predicting the mean training output, whatever the input",
+        ),
+        ("first samples", report.first_rl2e, &first),
+        ("worst", report.worst_rl2e, "RL2E of the worst sample"),
+    ] {
+        table.row([name, &terminal::error(value), words]);
+    }
+    say(table)?;
+    say(format_args!(
+        "\nfitted to {} in {seconds:.2} s with {}; shards: {:.0} samples per second, {} in {:.2} s, {:.2} of them \
+         for reading",
+        counted(report.samples, "sample"),
+        fitted.model.map().describe(),
+        pace.samples as f64 / pace.seconds.max(1e-9),
+        shown_bytes(pace.bytes as f64),
+        pace.seconds,
+        pace.reading,
+    ))?;
+    if let Some(skipped) = fitted.skipped.summary(shards.len()) {
+        say(skipped)?;
+    }
+    say(format_args!("wrote {}", args.output.display()))
 }
 
 fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> {

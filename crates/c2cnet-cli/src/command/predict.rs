@@ -3,14 +3,16 @@
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
 use crate::reading::Reading;
+use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, Field, Fields, Points, Scattered, read_output_points};
 use c2cnet::{Error, Result};
+use c2cnet_experiments::output_path;
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
 use c2cnet_formats::{Format, Mesh};
 use faer::Mat;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 INPUT is a file with x and f, or p, as for `fit`; outputs are not needed. The input points need not be
@@ -29,8 +31,12 @@ OUT may also be a table (.csv: a row per sample and point) or a mesh for ParaVie
 .vtk, .msh: u, or u[0], u[1], ... for several samples), with the cells of POINTS or INPUT, or of the
 grid that the points form.
 
+Several INPUT, a folder of .npz files or a pattern in quotes are shards, read and predicted one by one; OUT is then
+a folder, and predictions have the names of their shards.
+
 Examples:
   c2cnet predict model.c2c new.npz -o prediction.npz
+  c2cnet predict model.c2c 'shards/*.npz' -o predictions
   c2cnet predict model.c2c new.npz --at fine.csv -o prediction.npz
   c2cnet predict model.c2c new.npz --at mesh.msh -o prediction.vtu
   python -c \"import numpy; print(numpy.load('prediction.npz')['u'].shape)\"";
@@ -42,19 +48,23 @@ pub struct Args {
     /// The model file.
     model: PathBuf,
 
-    /// The input functions.
-    input: PathBuf,
+    /// The input functions: a file, or shards (files, a folder, a pattern).
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
 
     /// Where to predict: .npy, .npz, .csv or a mesh [default: y of INPUT, else the fitted points].
     #[arg(long, value_name = "POINTS")]
     at: Option<PathBuf>,
 
-    /// Where to write the prediction: .npz, .csv, .vtu, .vtk or .msh.
+    /// Where to write the prediction: .npz, .csv, .vtu, .vtk or .msh; for shards, a folder.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
     #[command(flatten)]
     reading: Reading,
+
+    #[command(flatten)]
+    shards: ShardFlags,
 
     #[command(flatten)]
     force: Force,
@@ -73,51 +83,20 @@ enum Target {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let reads = [&*args.model, &*args.input]
-        .into_iter()
-        .chain(args.at.as_deref());
+    match Source::of(&args.input)? {
+        Source::File(path) => predict_file(args, path),
+        Source::Shards(shards) => predict_shards(args, &shards),
+    }
+}
+
+fn predict_file(args: &Args, input: &Path) -> anyhow::Result<()> {
+    let reads = [&*args.model, input].into_iter().chain(args.at.as_deref());
     outputs::check(args.force, reads, &[(&args.output, FileKind::Prediction)])?;
     let progress = Progress::start("reading the model and the inputs");
-    let model = C2CNet::load(&args.model)?;
-    let data = args.reading.read(&args.input)?;
-    let places = args.at.as_deref().map(c2cnet_formats::read_places);
-    let places = places.transpose()?;
-    let targets = targets(args, places.as_ref(), &model, &data)?;
-    drop(progress);
-    let progress = Progress::start(format!("predicting {}", counted(data.samples(), "sample")));
-    let coordinates = model.predict_coordinates(&data.inputs)?;
-    let mut outputs = Fields::default();
-    for (name, target) in targets {
-        let target = match target {
-            Some(target) => target,
-            None => {
-                let nodes = model.nodes(coordinates.as_ref(), &name)?;
-                Target::PerSample(nodes.unwrap_or_default())
-            }
-        };
-        let values = match &target {
-            Target::Shared(points) => vec![model.decode(coordinates.as_ref(), &name, points)?],
-            Target::Vector => {
-                vec![model.decode(coordinates.as_ref(), &name, &Points::origin())?]
-            }
-            Target::PerSample(samples) => samples
-                .iter()
-                .enumerate()
-                .map(|(k, points)| model.decode(coordinates.as_ref().subcols(k, 1), &name, points))
-                .collect::<Result<_>>()?,
-        };
-        let mut decoders = model.outputs().iter();
-        let complex = decoders.any(|(n, decoder)| *n == name && decoder.is_complex());
-        let field = field(target, values)?;
-        outputs.push(
-            name,
-            match complex {
-                true => field.as_complex(),
-                false => field,
-            },
-        );
-    }
-    let prediction = with_cells(outputs, places, &data);
+    let predictor = Predictor::new(args)?;
+    let data = args.reading.read(input)?;
+    progress.step(format!("predicting {}", counted(data.samples(), "sample")));
+    let prediction = predictor.predict(input, &data)?;
     interrupt::patiently(|| c2cnet_formats::write(&args.output, &prediction))?;
     drop(progress);
     // Null for a vector, which has none.
@@ -145,8 +124,134 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Shards one after the other, each into a file of its name.
+fn predict_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
+    let targets = predictions_of(args, shards)?;
+    let progress = Progress::start("reading the model");
+    let predictor = Predictor::new(args)?;
+    let mut skipped = Skipped::default();
+    let (mut samples, mut bytes) = (0, 0);
+    for (i, ((path, size), target)) in shards.files().iter().zip(&targets).enumerate() {
+        let words = format!(
+            "shard {} of {}: {samples} samples done",
+            i + 1,
+            shards.len()
+        );
+        progress.amount(&words, bytes, shards.bytes());
+        bytes += size;
+        let predicted = args.reading.read(path).and_then(|data| {
+            let prediction = predictor.predict(path, &data)?;
+            Ok((data.samples(), prediction))
+        });
+        match predicted {
+            Ok((count, prediction)) => {
+                interrupt::patiently(|| prediction.write_npz(target))?;
+                samples += count;
+            }
+            Err(e) => skipped.keep(shards::about(path, e), args.shards)?,
+        }
+    }
+    drop(progress);
+    if args.json {
+        terminal::say_json(&json!({
+            "output": args.output,
+            "n_samples": samples,
+            "skipped": skipped.list(),
+        }))?;
+        return Ok(());
+    }
+    if let Some(skipped) = skipped.summary(shards.len()) {
+        say(skipped)?;
+    }
+    Ok(say(format_args!(
+        "wrote {}: {} in {}",
+        args.output.display(),
+        counted(samples, "sample"),
+        counted(shards.len() - skipped.list().len(), "file")
+    ))?)
+}
+
+/// Where the prediction of each shard goes: checked before any is made.
+fn predictions_of(args: &Args, shards: &Shards) -> Result<Vec<PathBuf>> {
+    output_path::folder(&args.output)?;
+    let names = shards.paths().map(|path| {
+        let name = path.file_name().unwrap_or_default();
+        args.output.join(name).with_extension("npz")
+    });
+    let targets: Vec<PathBuf> = names.collect();
+    let writes = targets
+        .iter()
+        .map(|path| (path.as_path(), FileKind::Prediction));
+    let reads = [&*args.model].into_iter().chain(shards.paths());
+    outputs::check(
+        args.force,
+        reads.chain(args.at.as_deref()),
+        &writes.collect::<Vec<_>>(),
+    )?;
+    Ok(targets)
+}
+
+/// A model and where it is to be evaluated.
+struct Predictor {
+    model: C2CNet,
+    places: Option<Mesh>,
+}
+
+impl Predictor {
+    fn new(args: &Args) -> Result<Self> {
+        let places = args.at.as_deref().map(c2cnet_formats::read_places);
+        Ok(Predictor {
+            model: C2CNet::load(&args.model)?,
+            places: places.transpose()?,
+        })
+    }
+
+    /// The outputs for the inputs of the file `input`.
+    fn predict(&self, input: &Path, data: &Dataset) -> Result<Dataset> {
+        let model = &self.model;
+        let targets = targets(input, self.places.as_ref(), model, data)?;
+        let coordinates = model.predict_coordinates(&data.inputs)?;
+        let mut outputs = Fields::default();
+        for (name, target) in targets {
+            let target = match target {
+                Some(target) => target,
+                None => {
+                    let nodes = model.nodes(coordinates.as_ref(), &name)?;
+                    Target::PerSample(nodes.unwrap_or_default())
+                }
+            };
+            let values = match &target {
+                Target::Shared(points) => {
+                    vec![model.decode(coordinates.as_ref(), &name, points)?]
+                }
+                Target::Vector => {
+                    vec![model.decode(coordinates.as_ref(), &name, &Points::origin())?]
+                }
+                Target::PerSample(samples) => samples
+                    .iter()
+                    .enumerate()
+                    .map(|(k, points)| {
+                        model.decode(coordinates.as_ref().subcols(k, 1), &name, points)
+                    })
+                    .collect::<Result<_>>()?,
+            };
+            let mut decoders = model.outputs().iter();
+            let complex = decoders.any(|(n, decoder)| *n == name && decoder.is_complex());
+            let field = field(target, values)?;
+            outputs.push(
+                name,
+                match complex {
+                    true => field.as_complex(),
+                    false => field,
+                },
+            );
+        }
+        Ok(with_cells(outputs, self.places.as_ref(), data))
+    }
+}
+
 /// The outputs, with the cells between their points where these are known.
-fn with_cells(outputs: Fields, places: Option<Mesh>, data: &Dataset) -> Dataset {
+fn with_cells(outputs: Fields, places: Option<&Mesh>, data: &Dataset) -> Dataset {
     let mut prediction = Dataset {
         inputs: Fields::default(),
         outputs,
@@ -158,11 +263,11 @@ fn with_cells(outputs: Fields, places: Option<Mesh>, data: &Dataset) -> Dataset 
     };
     match places {
         Some(Mesh { points, cells, .. }) => {
-            let some = |known: bool| known && prediction.mesh_points() == Some(&points);
+            let some = |known: bool| known && prediction.mesh_points() == Some(points);
             let flat = some(!cells.triangles.is_empty() && points.dim() == 2);
             let solid = some(!cells.tetrahedra.is_empty());
-            prediction.triangles = flat.then_some(cells.triangles);
-            prediction.tetrahedra = solid.then_some(cells.tetrahedra);
+            prediction.triangles = flat.then(|| cells.triangles.clone());
+            prediction.tetrahedra = solid.then(|| cells.tetrahedra.clone());
         }
         None if prediction
             .mesh_points()
@@ -178,7 +283,7 @@ fn with_cells(outputs: Fields, places: Option<Mesh>, data: &Dataset) -> Dataset 
 
 /// Where each output of the model is to be predicted; `None`: where the model says that its nodes are.
 fn targets(
-    args: &Args,
+    input: &Path,
     places: Option<&Mesh>,
     model: &C2CNet,
     data: &Dataset,
@@ -196,8 +301,8 @@ fn targets(
             .collect());
     }
     // With u in the file, samples may have points of their own.
-    let in_file = match Format::of(&args.input)? {
-        Format::Npz if data.outputs.is_empty() => read_output_points(&args.input)?,
+    let in_file = match Format::of(input)? {
+        Format::Npz if data.outputs.is_empty() => read_output_points(input)?,
         _ => Vec::new(),
     };
     let moves = |name: &str| model.moving().iter().any(|nodes| nodes.output() == name);
@@ -225,7 +330,7 @@ fn targets(
                     return Err(Error::Config(format!(
                         "where to predict is not known: {} has no y, and the model was fitted at \
                          points that differ from sample to sample; give --at POINTS",
-                        args.input.display()
+                        input.display()
                     )));
                 }
             };

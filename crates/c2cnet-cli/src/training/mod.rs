@@ -4,6 +4,7 @@ mod checkpoints;
 mod curve;
 mod metrics;
 
+pub use checkpoints::Checkpoints;
 pub use curve::{curves, figure};
 pub use metrics::{MetricsFile, read as read_metrics};
 
@@ -12,7 +13,6 @@ use c2cnet::storage::Archive;
 use c2cnet::{Device, Observer};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::Progress;
-use checkpoints::Checkpoints;
 use metrics::Record;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -212,7 +212,7 @@ impl Observer for Training {
 }
 
 /// The command with these arguments and `--resume`, for a shell.
-fn with_resume(arguments: impl Iterator<Item = String>) -> String {
+pub fn with_resume(arguments: impl Iterator<Item = String>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+%@".contains(c);
     let mut words = vec!["c2cnet".to_string()];
     words.extend(arguments.filter(|a| a != "--resume").map(|a| {

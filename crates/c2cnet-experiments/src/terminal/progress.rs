@@ -47,6 +47,8 @@ pub struct Progress {
 
 const SPINNER: &str = "{spinner} {msg} {elapsed:.dim}";
 const COUNT: &str = "{spinner} {msg} {bar:30} {pos}/{len} {eta:.dim} left";
+const BYTES: &str =
+    "{spinner} {msg}\n  {bar:30} {decimal_bytes}/{decimal_total_bytes} {eta:.dim} left";
 /// Two lines: one with everything would be cut off at the edge of a narrow terminal.
 const TRAINING: &str =
     "{spinner} {msg} {elapsed:.dim}\n  {bar:14} {pos}/{len} {eta:.dim} left {prefix}";
@@ -141,6 +143,16 @@ impl Progress {
             self.bar.reset_eta();
         }
         self.bar.set_position(done as u64);
+    }
+
+    /// So many bytes of a long reading are done; `text` says of what.
+    pub fn amount(&self, text: &str, done: u64, total: u64) {
+        self.line_now_and_then(|| {
+            let part = 100.0 * done as f64 / total.max(1) as f64;
+            format!("  {text}, {part:.0} % of {:.2} GB", total as f64 / 1e9)
+        });
+        self.bar.set_message(shown(text));
+        self.count(BYTES, done as usize, total as usize);
     }
 
     fn training(&self, now: &observe::Progress<'_>) {

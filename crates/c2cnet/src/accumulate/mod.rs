@@ -52,6 +52,8 @@ use std::path::Path;
 pub struct Accumulator {
     /// The identity of the template.
     template: String,
+    /// Fingerprints of the data, so that a model knows what it was fitted to.
+    sources: Vec<String>,
     moments: Moments,
     kernel: Option<KernelSums>,
 }
@@ -79,6 +81,7 @@ impl Accumulator {
         if !same {
             return Err(Error::Data("the sums to be merged are damaged".into()));
         }
+        self.sources.extend(other.sources.iter().cloned());
         self.moments.add(&other.moments);
         if let (Some(own), Some(other)) = (&mut self.kernel, &other.kernel) {
             own.add(other);

@@ -3,7 +3,7 @@
 use super::{Accumulator, other_template};
 use crate::data::{Dataset, Field, Points, Symmetries};
 use crate::decode::{Projection, Targets};
-use crate::map::{CoefficientMap, KernelMap, Landmarks, LinearMap, Moments, Shift};
+use crate::map::{CoefficientMap, KernelMap, Landmarks, Moments, Shift};
 use crate::metrics::mean;
 use crate::observe::Observer;
 use crate::operator::{C2CNet, field_named, stack};
@@ -17,6 +17,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// First samples, at least.
@@ -26,7 +27,7 @@ const FEWEST_FIRST: usize = 10;
 const MOST_JUDGES: usize = 2500;
 
 /// Nuggets that are tried per sample of the sums, as powers of ten.
-const NUGGETS: std::ops::RangeInclusive<i32> = 2..=12;
+const NUGGETS: std::ops::RangeInclusive<i32> = 2..=16;
 
 /// Smaller nuggets are not tried once the error is so many times the smallest.
 const RISEN: f64 = 2.0;
@@ -208,11 +209,22 @@ impl Template {
     /// If a field is missing, is of another kind or at other points than the first samples, or holds values that cannot
     /// be used.
     pub fn accumulate(&self, data: &Dataset) -> Result<Accumulator> {
+        self.accumulate_after(0, data)
+    }
+
+    /// The sums of the training samples of `data` but for the first `taken` ones, which settled the template.
+    ///
+    /// # Errors
+    /// As [`Template::accumulate`]; if no sample is left.
+    pub fn accumulate_after(&self, taken: usize, data: &Dataset) -> Result<Accumulator> {
         data.check()?;
+        let source = data.fingerprint();
         let train = data.train_indices();
-        let data = match train.len() == data.samples() {
-            true => Cow::Borrowed(data),
-            false => Cow::Owned(data.select(&train)),
+        let train = &train[taken.min(train.len())..];
+        let data = match train.len() {
+            0 => return Err(Error::Data("no training sample is left".into())),
+            n if n == data.samples() => Cow::Borrowed(data),
+            _ => Cow::Owned(data.select(train)),
         };
         self.check(&data)?;
         let data = match self.symmetries {
@@ -225,13 +237,17 @@ impl Template {
             projection.coordinates(decoder, field_named(&data.outputs, name, "output")?)
         });
         let coordinates = stack(&coordinates.collect::<Result<Vec<_>>>()?);
-        Ok(self.sums(&coefficients, &coordinates))
+        Ok(Accumulator {
+            sources: vec![source],
+            ..self.sums(&coefficients, &coordinates)
+        })
     }
 
     fn sums(&self, coefficients: &Mat<f64>, coordinates: &Mat<f64>) -> Accumulator {
         let (a, c) = (coefficients.as_ref(), coordinates.as_ref());
         Accumulator {
             template: self.id.clone(),
+            sources: Vec::new(),
             moments: Moments::of(a, c, self.shift()),
             kernel: self.landmarks.as_ref().map(|l| l.sums(a, c)),
         }
@@ -262,7 +278,7 @@ impl Template {
         let linear = linear.map(strength, linear_rl2e);
         let map: Box<dyn CoefficientMap> = match (&self.landmarks, &all.kernel, &nugget) {
             (Some(landmarks), Some(sums), Some((nugget, _))) => {
-                Box::new(landmarks.solve(sums, nugget * all.samples() as f64, all.samples())?)
+                Box::new(landmarks.solve(sums, nugget * all.samples() as f64)?)
             }
             _ => Box::new(linear.clone()),
         };
@@ -288,7 +304,9 @@ impl Template {
                 report.rl2e
             )));
         }
-        Ok((self.model(map, linear, &report)?, report))
+        let info = self.info(&report, sums);
+        let spaces: C2CNet = Archive::of(&self.first)?.restore("template")?;
+        Ok((spaces.with_maps(map, linear).with_info(info), report))
     }
 
     /// The nugget per sample whose map errs least on the judges, and its errors.
@@ -298,7 +316,7 @@ impl Template {
         let mut failure = None;
         for nugget in NUGGETS.map(|k| 10f64.powi(-k)) {
             let all = nugget * sums.samples() as f64;
-            let errors = match landmarks.solve(kernel, all, sums.samples()) {
+            let errors = match landmarks.solve(kernel, all) {
                 Ok(map) => self.judges.errors(&map),
                 Err(e) => {
                     failure = Some(e);
@@ -322,18 +340,15 @@ impl Template {
         }
     }
 
-    /// The template's spaces with these maps.
-    fn model(
-        &self,
-        map: Box<dyn CoefficientMap>,
-        linear: LinearMap,
-        report: &AccumulationReport,
-    ) -> Result<C2CNet> {
+    /// What people may want to know about the model.
+    fn info(&self, report: &AccumulationReport, sums: &Accumulator) -> serde_json::Value {
         let mut info = self.first.info().clone();
-        info["data"]["n_train"] = report.samples.into();
-        // Of the first samples; those of a stream are seen once and not compared with others.
-        info["data"]["fingerprint"] = serde_json::Value::Null;
-        info["data"]["test"] = serde_json::Value::Null;
+        let sources: BTreeSet<&String> = sums.sources.iter().collect();
+        info["data"] = serde_json::json!({
+            "n_train": report.samples,
+            "sources": sources,
+            "meta": info["data"]["meta"],
+        });
         info["accumulated"] = serde_json::json!(report);
         for (key, value) in [
             ("rl2e", report.rl2e),
@@ -345,8 +360,7 @@ impl Template {
             info["validation"][key] = value.into();
         }
         info["validation"]["n_samples"] = report.judges.into();
-        let spaces: C2CNet = Archive::of(&self.first)?.restore("template")?;
-        Ok(spaces.with_maps(map, linear).with_info(info))
+        info
     }
 
     /// What the choice of the bases and of the map said, line by line.

@@ -209,6 +209,40 @@ impl Dataset {
         }
     }
 
+    /// Adds the samples of `other` after these, without a split.
+    ///
+    /// # Errors
+    /// If its fields have other names, kinds or components, or do not share the points that these share; nothing is
+    /// added then.
+    pub fn append(&mut self, other: Dataset) -> Result<()> {
+        let mut joined = self.clone();
+        for (kind, fields, more) in [
+            ("input", &mut joined.inputs, other.inputs),
+            ("output", &mut joined.outputs, other.outputs),
+        ] {
+            let names = |fields: &Fields| -> Vec<String> {
+                fields.iter().map(|(name, _)| name.clone()).collect()
+            };
+            if names(fields) != names(&more) {
+                return Err(Error::Data(format!(
+                    "{kind}s {:?}, the samples before have {:?}",
+                    names(&more),
+                    names(fields)
+                )));
+            }
+            for ((name, field), (_, more)) in fields.iter_mut().zip(more) {
+                let appended = field.append(more);
+                appended.map_err(|e| e.within(format!("{kind} {name}").trim_end()))?;
+            }
+        }
+        *self = Dataset {
+            n_train: None,
+            split: None,
+            ..joined
+        };
+        Ok(())
+    }
+
     /// The samples at `indices`, as a data set without a split.
     pub fn select(&self, indices: &[usize]) -> Dataset {
         let pick = |fields: &Fields| {
@@ -243,6 +277,28 @@ mod tests {
             field(Mat::from_fn(4, 3, |i, k| sign(i, k) * value(i, k))),
         )
         .unwrap()
+    }
+
+    #[test]
+    fn samples_are_appended_where_they_fit() {
+        let mut all = data(|_, _| 1.0);
+        let other = data(|_, _| -1.0);
+        all.append(other.select(&[2, 0])).unwrap();
+        assert_eq!(all.samples(), 5);
+        for (side, all) in [(&other.inputs, &all.inputs), (&other.outputs, &all.outputs)] {
+            assert_eq!(all[0].1.values_of(3), side[0].1.values_of(2));
+            assert_eq!(all[0].1.values_of(4), side[0].1.values_of(0));
+        }
+        let points = Points::linspace(0.0, 2.0, 4);
+        let moved = Field::shared(points, vec![Mat::zeros(4, 1)]).unwrap();
+        let error = all.append(Dataset::new(moved.clone(), moved).unwrap());
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .contains("input: other points")
+        );
+        assert_eq!(all.samples(), 5);
     }
 
     #[test]

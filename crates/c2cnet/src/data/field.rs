@@ -437,6 +437,46 @@ impl Field {
         }
     }
 
+    /// Adds the samples of `other` after these.
+    ///
+    /// # Errors
+    /// If they are of another kind, have other components, or do not share the points that these share; nothing is added.
+    pub(super) fn append(&mut self, other: Field) -> Result<()> {
+        let kind = |f: &Field| (f.components, f.vector, f.complex, f.dim());
+        if kind(self) != kind(&other) {
+            return Err(Error::Data(format!(
+                "{} components in {} dimensions, the samples before have {} in {}",
+                other.components,
+                other.dim(),
+                self.components,
+                self.dim()
+            )));
+        }
+        let added = other.samples;
+        match (&mut self.observations, other.observations) {
+            (
+                Observations::Shared { points, values },
+                Observations::Shared {
+                    points: others,
+                    values: more,
+                },
+            ) if *points == others => {
+                for (values, more) in values.iter_mut().zip(&more) {
+                    let (rows, columns) = values.shape();
+                    values.resize_with(rows, columns + added, |i, k| more[(i, k - columns)]);
+                }
+            }
+            (Observations::PerSample(samples), Observations::PerSample(more)) => {
+                samples.extend(more);
+            }
+            _ => {
+                return Err(Error::Data("other points than the samples before".into()));
+            }
+        }
+        self.samples += added;
+        Ok(())
+    }
+
     /// The samples at `indices`, in that order.
     ///
     /// # Panics

@@ -12,6 +12,7 @@
 use super::kernel_function::{
     KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
+use super::nystrom::JITTER;
 use super::{CoefficientMap, Landmarks, LinearMap, Mirrors};
 use crate::cite::{self, Reference};
 use crate::decode::Targets;
@@ -303,10 +304,10 @@ impl KernelMap {
         let last = settings.passes.last().ok_or_else(no_pass)?;
         let z = features.apply(coefficients);
         if z.ncols() > settings.max_centres {
-            let nugget = last.nugget;
+            let nugget = last.nugget.max(JITTER * z.ncols() as f64);
             let landmarks = Landmarks::choose(features, z.as_ref(), output_mean, settings, seed)?;
             let sums = landmarks.sums(coefficients, targets.coordinates.as_ref());
-            return landmarks.solve(&sums, nugget, z.ncols());
+            return landmarks.solve(&sums, nugget);
         }
         let mut c = targets.coordinates.clone();
         linalg::subtract_from_columns(&mut c, &output_mean);

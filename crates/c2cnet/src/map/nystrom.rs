@@ -21,7 +21,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 /// Keeps $K_{MM}$ positive definite to rounding.
-const JITTER: f64 = 1e-12;
+pub(super) const JITTER: f64 = 1e-12;
 
 /// Samples whose features are held at the same time.
 const BLOCK: usize = 2048;
@@ -123,17 +123,11 @@ impl Landmarks {
         KernelSums { gram, right }
     }
 
-    /// The map of these sums over `samples` samples; the nugget is at least what rounding asks for.
+    /// The map of these sums with the nugget, which is raised where they do not factor with it.
     ///
     /// # Errors
-    /// If the sums do not factor with the nugget.
-    pub(crate) fn solve(
-        &self,
-        sums: &KernelSums,
-        nugget: f64,
-        samples: usize,
-    ) -> Result<KernelMap> {
-        let nugget = nugget.max(JITTER * samples as f64);
+    /// If they do not factor with a much larger one.
+    pub(crate) fn solve(&self, sums: &KernelSums, nugget: f64) -> Result<KernelMap> {
         let mut settings = self.settings.clone();
         if let Some(last) = settings.passes.last_mut() {
             last.nugget = nugget;

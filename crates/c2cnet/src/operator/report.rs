@@ -71,8 +71,9 @@ impl EvaluationReport {
         self.rms = mean(&|o| o.rms * o.rms).sqrt();
     }
 
-    /// Adds the errors of other samples.
-    pub(crate) fn pool(&mut self, other: EvaluationReport) {
+    /// Adds the errors of other samples, which are numbered after these. (Of outputs that are vectors without points,
+    /// whose size is the mean over all samples, errors then count by the sizes in each set.)
+    pub fn pool(&mut self, other: EvaluationReport) {
         let (n, m) = (self.n_samples as f64, other.n_samples as f64);
         let mean = |a: f64, b: f64| (n * a + m * b) / (n + m);
         let square = |a: f64, b: f64| mean(a * a, b * b).sqrt();

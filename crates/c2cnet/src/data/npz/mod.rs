@@ -70,6 +70,24 @@ pub fn array_shapes(path: &Path) -> Result<Vec<(String, Vec<usize>)>> {
     Ok(shapes)
 }
 
+/// How many numbers the arrays of a `.npz` file hold, as their headers claim: no array is read.
+///
+/// # Errors
+/// If it cannot be read, is damaged, or holds something that is not an array of numbers or text.
+pub fn count_values(path: &Path) -> Result<usize> {
+    let mut npz = NpzFile::open(path)?;
+    let mut count = 0usize;
+    for key in npz.keys.clone() {
+        if let Some(shape) = npz.shape(&key, false)? {
+            let values = shape
+                .iter()
+                .fold(1usize, |n, extent| n.saturating_mul(*extent));
+            count = count.saturating_add(values);
+        }
+    }
+    Ok(count)
+}
+
 /// Splits `f.NAME` into `("f", "NAME")`, and `f` into `("f", "")`.
 fn split_key(key: &str) -> (&str, &str) {
     key.split_once('.').unwrap_or((key, ""))

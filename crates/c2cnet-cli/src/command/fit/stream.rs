@@ -1,0 +1,350 @@
+//! A fit to shards that are read one by one: more samples than memory holds.
+//!
+//! ```text
+//! leading samples of some shards ──> template
+//!            every shard ──> read ──> sums ──> merged, dropped     (a checkpoint now and then)
+//!                                               └──> model
+//! ```
+
+use crate::reading::Reading;
+use crate::shards::{self, ShardFlags, Shards, Skipped};
+use crate::training::Checkpoints;
+use c2cnet::accumulate::{AccumulationReport, Accumulator, Template};
+use c2cnet::data::Dataset;
+use c2cnet::observe::Observer;
+use c2cnet::storage::Archive;
+use c2cnet::{C2CNet, Error, FitConfig, Plan, Result};
+use c2cnet_experiments::terminal::{Progress, counted};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Samples that settle the template, at most: bases and kernels hardly change with more.
+const MOST_FIRST: usize = 5000;
+
+/// They are taken from so many shards, evenly spaced: shards may be sorted by what they hold.
+const FIRST_SHARDS: usize = 16;
+
+/// Part of the memory that a shard may take as numbers, which are copied on the way.
+const SHARD_PART: f64 = 0.2;
+
+/// Square matrices of first samples that exist at the same time, about, ...
+const FIRST_SQUARES: f64 = 6.0;
+
+/// ... copies of their values, ...
+const FIRST_COPIES: f64 = 4.0;
+
+/// ... and the part of the memory that both may take.
+const FIRST_PART: f64 = 0.5;
+
+/// Square matrices of centres that exist at the same time, and the part of the memory that they may take.
+const CENTRE_SQUARES: f64 = 6.0;
+const CENTRE_PART: f64 = 0.5;
+
+/// The name of the checkpoint.
+const MARK: &str = "stream";
+
+/// What to fit to which shards.
+pub struct Stream<'a> {
+    pub shards: &'a Shards,
+    pub reading: Reading,
+    pub flags: ShardFlags,
+    pub config: &'a FitConfig,
+    pub plan: Option<&'a Plan>,
+    /// Bytes that may be used.
+    pub memory: f64,
+    pub centres: usize,
+    pub checkpoints: &'a Checkpoints,
+    pub checkpoint_every: Duration,
+    pub resume: bool,
+}
+
+/// What came of it.
+pub struct Fitted {
+    pub model: C2CNet,
+    pub report: AccumulationReport,
+    pub choices: Vec<String>,
+    pub skipped: Skipped,
+    pub pace: Pace,
+}
+
+/// How fast shards were read, encoded and summed by this process; first samples are not counted.
+pub struct Pace {
+    pub samples: usize,
+    pub bytes: u64,
+    pub seconds: f64,
+    /// Seconds of those for reading alone.
+    pub reading: f64,
+}
+
+/// All that is needed to go on.
+#[derive(Serialize, Deserialize)]
+struct State<T, S> {
+    mark: String,
+    /// Tells the fit from any other.
+    of: String,
+    template: T,
+    sums: S,
+    /// How many leading training samples of each shard settled the template.
+    taken: Vec<usize>,
+    /// How many shards are summed.
+    done: usize,
+    skipped: Vec<String>,
+}
+
+type Begun = State<Template, Accumulator>;
+
+impl Stream<'_> {
+    /// # Errors
+    /// If a shard cannot be used, unless such are skipped; if there is no memory for what is asked; if interrupted.
+    pub fn fit(&self, progress: &Progress) -> Result<Fitted> {
+        self.check_centres()?;
+        let mut state = match self.checkpoint(progress)? {
+            Some(state) => state,
+            None => self.begin(progress)?,
+        };
+        let mut pace = Pace {
+            samples: 0,
+            bytes: 0,
+            seconds: 0.0,
+            reading: 0.0,
+        };
+        let mut skipped = Skipped::of(std::mem::take(&mut state.skipped));
+        let clock = Instant::now();
+        let mut written = Instant::now();
+        let files = self.shards.files();
+        let mut bytes: u64 = files[..state.done].iter().map(|(_, size)| size).sum();
+        while state.done < files.len() {
+            let (path, size) = &files[state.done];
+            progress.amount(
+                &self.words(&state, &pace, clock),
+                bytes,
+                self.shards.bytes(),
+            );
+            match self.sums(&state, &mut pace) {
+                Ok(Some(sums)) => {
+                    pace.samples += sums.samples();
+                    state.sums.merge(&sums)?;
+                }
+                Ok(None) => {}
+                Err(e) => skipped.keep(shards::about(path, e), self.flags)?,
+            }
+            state.done += 1;
+            bytes += size;
+            pace.bytes += size;
+            let cancelled = Observer::cancelled(progress);
+            if cancelled || written.elapsed() >= self.checkpoint_every {
+                self.write(&state, &skipped, progress);
+                written = Instant::now();
+            }
+            if cancelled {
+                return Err(Error::Interrupted);
+            }
+        }
+        pace.seconds = clock.elapsed().as_secs_f64();
+        progress.step(format!(
+            "solving for {}",
+            counted(state.sums.samples(), "sample")
+        ));
+        let (model, report) = state.template.finish(&state.sums)?;
+        Ok(Fitted {
+            model,
+            report,
+            choices: state.template.choices(),
+            skipped,
+            pace,
+        })
+    }
+
+    /// The sums of the next shard; none if all of its samples settled the template.
+    fn sums(&self, state: &Begun, pace: &mut Pace) -> Result<Option<Accumulator>> {
+        let clock = Instant::now();
+        let data = self.read(state.done)?;
+        pace.reading += clock.elapsed().as_secs_f64();
+        let taken = state.taken[state.done];
+        match taken > 0 && taken >= data.train_indices().len() {
+            true => Ok(None),
+            false => state.template.accumulate_after(taken, &data).map(Some),
+        }
+    }
+
+    fn read(&self, shard: usize) -> Result<Dataset> {
+        let path = &self.shards.files()[shard].0;
+        shards::read(path, self.reading, SHARD_PART * self.memory)
+    }
+
+    fn words(&self, state: &Begun, pace: &Pace, clock: Instant) -> String {
+        let seconds = clock.elapsed().as_secs_f64();
+        let rate = match pace.samples > 0 {
+            true => format!(", {:.0} per second", pace.samples as f64 / seconds),
+            false => String::new(),
+        };
+        format!(
+            "shard {} of {}: {} summed{rate}",
+            state.done + 1,
+            self.shards.len(),
+            counted(state.sums.samples(), "sample")
+        )
+    }
+
+    /// Settles the template on leading samples of some shards.
+    fn begin(&self, progress: &Progress) -> Result<Begun> {
+        progress.step("reading the first samples");
+        let count = self.shards.len();
+        let mut skipped = Skipped::default();
+        let mut taken = vec![0; count];
+        let mut first: Option<Dataset> = None;
+        let parts = FIRST_SHARDS.min(count);
+        let mut wanted = MOST_FIRST;
+        for part in 0..parts {
+            let shard = part * count / parts;
+            let added = self.read(shard).and_then(|data| {
+                if part == 0 {
+                    wanted = self.most_first(&data)?;
+                }
+                let train = data.train_indices();
+                let take = wanted.div_ceil(parts).min(train.len());
+                match take {
+                    0 => return Err(Error::Data("it has no training sample".into())),
+                    _ => add(&mut first, data.select(&train[..take]))?,
+                }
+                Ok(take)
+            });
+            match added {
+                Ok(take) => taken[shard] = take,
+                // Named again, and kept for the end, when its turn comes.
+                Err(e) => {
+                    let path = &self.shards.files()[shard].0;
+                    skipped.keep(shards::about(path, e), self.flags)?;
+                }
+            }
+            if Observer::cancelled(progress) {
+                return Err(Error::Interrupted);
+            }
+        }
+        let first = first.ok_or_else(|| {
+            Error::Data(format!(
+                "none of the first shards can be used: {}",
+                skipped.list().join("; ")
+            ))
+        })?;
+        let (template, sums) = match self.plan {
+            Some(plan) => Template::fit_plan(&first, plan, self.centres, progress)?,
+            None => Template::fit(&first, self.config, self.centres, progress)?,
+        };
+        let state = State {
+            mark: MARK.into(),
+            of: self.identity(),
+            template,
+            sums,
+            taken,
+            done: 0,
+            skipped: Vec::new(),
+        };
+        self.write(&state, &Skipped::default(), progress);
+        Ok(state)
+    }
+
+    /// How many samples like those of `data` may settle the template within the memory.
+    fn most_first(&self, data: &Dataset) -> Result<usize> {
+        let fields = data.inputs.iter().chain(&data.outputs);
+        let values: usize = fields.map(|(_, field)| field.values_of(0).len()).sum();
+        let bytes = |n: f64| 8.0 * (FIRST_COPIES * n * values as f64 + FIRST_SQUARES * n * n);
+        let most = (1..=MOST_FIRST / 100).rev().map(|k| 100 * k);
+        let mut affordable = most.filter(|&n| bytes(n as f64) <= FIRST_PART * self.memory);
+        affordable.next().ok_or_else(|| {
+            Error::Config(format!(
+                "--memory {}: too little to choose bases on 100 samples of {values} values; give at least {}",
+                shards::shown_bytes(self.memory),
+                shards::shown_bytes(bytes(100.0) / FIRST_PART)
+            ))
+        })
+    }
+
+    fn check_centres(&self) -> Result<()> {
+        let bytes = 8.0 * CENTRE_SQUARES * (self.centres as f64).powi(2);
+        match bytes <= CENTRE_PART * self.memory {
+            true => Ok(()),
+            false => Err(Error::Config(format!(
+                "--centres {} takes about {}, and --memory {} leaves {} for that; give fewer centres or more memory",
+                self.centres,
+                shards::shown_bytes(bytes),
+                shards::shown_bytes(self.memory),
+                shards::shown_bytes(CENTRE_PART * self.memory)
+            ))),
+        }
+    }
+
+    /// What tells this fit from any other: the shards and all that was asked for.
+    fn identity(&self) -> String {
+        let all = json!({
+            "shards": self.shards.files(),
+            "config": self.config,
+            "plan": self.plan,
+            "memory": self.memory,
+            "centres": self.centres,
+        });
+        all.to_string()
+    }
+
+    /// The checkpoint to go on from, if that is asked for and there is one of this fit.
+    fn checkpoint(&self, progress: &Progress) -> Result<Option<Begun>> {
+        let folder = self.checkpoints.folder().display();
+        if !self.resume {
+            if self.checkpoints.exist() {
+                progress.note(format!(
+                    "{folder} holds checkpoints of a fit that did not end; this one starts over and replaces them \
+                     (--resume goes on from them)"
+                ));
+            }
+            return Ok(None);
+        }
+        let Some(archive) = self.checkpoints.read(MARK)? else {
+            progress.note(format!(
+                "there is no checkpoint of shards in {folder}; the fit starts at the beginning"
+            ));
+            return Ok(None);
+        };
+        let state: Begun = archive.restore("checkpoint")?;
+        if state.of != self.identity() || state.taken.len() != self.shards.len() {
+            progress.note(format!(
+                "the checkpoint in {folder} is of other shards or settings; the fit starts over"
+            ));
+            return Ok(None);
+        }
+        progress.note(format!(
+            "going on after {} of {} shards",
+            state.done,
+            self.shards.len()
+        ));
+        Ok(Some(state))
+    }
+
+    /// A checkpoint that cannot be written does not end the fit.
+    fn write(&self, state: &Begun, skipped: &Skipped, progress: &Progress) {
+        let state = State {
+            mark: state.mark.clone(),
+            of: state.of.clone(),
+            template: &state.template,
+            sums: &state.sums,
+            taken: state.taken.clone(),
+            done: state.done,
+            skipped: skipped.list().to_vec(),
+        };
+        let written =
+            Archive::of(&state).and_then(|archive| self.checkpoints.write(MARK, &archive));
+        if let Err(e) = written {
+            progress.note(format!("no checkpoint: {e}"));
+        }
+    }
+}
+
+fn add(first: &mut Option<Dataset>, more: Dataset) -> Result<()> {
+    match first {
+        Some(first) => first.append(more),
+        None => {
+            *first = Some(more);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Data in many files with the same fields: a folder, a pattern, or several names.
+
+use crate::reading::Reading;
+use c2cnet::data::{Dataset, npz};
+use c2cnet::{Error, Result};
+use c2cnet_formats::Format;
+use std::path::{Path, PathBuf};
+
+/// The flags of every command that reads shards.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct ShardFlags {
+    /// Go on without shards that are damaged or do not belong to the others, and name them at the end.
+    #[arg(long)]
+    pub skip_bad: bool,
+}
+
+/// What a command was given to read.
+pub enum Source<'a> {
+    /// One file, read as a whole.
+    File(&'a Path),
+    /// Many, one after the other.
+    Shards(Shards),
+}
+
+impl Source<'_> {
+    /// Each name is a file, a folder (all of its .npz files) or a pattern with `*`, `?` or `[...]`; a name that is a file
+    /// is no pattern.
+    ///
+    /// # Errors
+    /// If a folder or a pattern holds no file.
+    pub fn of(names: &[PathBuf]) -> Result<Source<'_>> {
+        if let [file] = names
+            && !is_many(file)
+        {
+            return Ok(Source::File(file));
+        }
+        let mut paths = Vec::new();
+        for name in names {
+            match is_many(name) {
+                true => paths.extend(files_of(name)?),
+                false => paths.push(name.clone()),
+            }
+        }
+        let sizes = paths.iter().map(|path| {
+            let size = std::fs::metadata(path).map(|m| m.len());
+            size.map_err(|e| Error::io(path, e))
+        });
+        let sizes = sizes.collect::<Result<Vec<_>>>()?;
+        Ok(Source::Shards(Shards {
+            files: paths.into_iter().zip(sizes).collect(),
+        }))
+    }
+}
+
+/// Whether a name stands for several files.
+fn is_many(name: &Path) -> bool {
+    let pattern = name.to_string_lossy().contains(['*', '?', '[']);
+    name.is_dir() || (pattern && !name.exists())
+}
+
+/// The files of a folder or of a pattern, by name.
+fn files_of(name: &Path) -> Result<Vec<PathBuf>> {
+    let pattern = match name.is_dir() {
+        true => format!("{}/*.npz", glob::Pattern::escape(&name.to_string_lossy())),
+        false => name.to_string_lossy().into_owned(),
+    };
+    let found = glob::glob(&pattern)
+        .map_err(|e| Error::Config(format!("{}: no pattern of file names: {e}", name.display())))?;
+    let found = found.map(|path| path.map_err(|e| Error::io(e.path().to_owned(), e.into())));
+    let mut files = found.collect::<Result<Vec<_>>>()?;
+    files.retain(|path| path.is_file());
+    match files.is_empty() {
+        true => Err(Error::io(
+            name,
+            std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such .npz file"),
+        )),
+        false => Ok(files),
+    }
+}
+
+/// Files of one stream, in the order in which they are read.
+pub struct Shards {
+    files: Vec<(PathBuf, u64)>,
+}
+
+impl Shards {
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|(path, _)| path.as_path())
+    }
+
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Names and bytes.
+    pub fn files(&self) -> &[(PathBuf, u64)] {
+        &self.files
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|(_, size)| size).sum()
+    }
+}
+
+/// Reads a shard if its numbers take no more than so many bytes.
+///
+/// # Errors
+/// If it is damaged, or larger.
+pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
+    if Format::of(path)? == Format::Npz {
+        let bytes = npz::count_values(path)? as f64 * 8.0;
+        if bytes > most {
+            return Err(Error::Config(format!(
+                "{}: its numbers take {} of memory, and a shard may take {}: give more with --memory, or make smaller \
+                 shards",
+                path.display(),
+                shown_bytes(bytes),
+                shown_bytes(most)
+            )));
+        }
+    }
+    reading.read(path)
+}
+
+/// An error with the shard that it is about, where it does not say.
+pub fn about(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Io { .. } | Error::Format { .. } | Error::Interrupted => error,
+        Error::Config(text) if text.contains("--memory") => Error::Config(text),
+        other => Error::Data(format!("{}: {other}", path.display())),
+    }
+}
+
+/// Shards that a command goes on without.
+#[derive(Debug, Default)]
+pub struct Skipped(Vec<String>);
+
+impl Skipped {
+    /// Keeps the error of a shard for the end.
+    ///
+    /// # Errors
+    /// The error itself, unless bad shards are to be skipped; an interruption always.
+    pub fn keep(&mut self, error: Error, flags: ShardFlags) -> Result<()> {
+        match (flags.skip_bad, error) {
+            (_, Error::Interrupted) => Err(Error::Interrupted),
+            (true, error) => {
+                self.0.push(error.to_string());
+                Ok(())
+            }
+            (false, Error::Data(text)) => Err(Error::Data(format!("{text}\n  {HINT}"))),
+            (false, Error::Format { path, reason }) => Err(Error::Format {
+                path,
+                reason: format!("{reason}\n  {HINT}"),
+            }),
+            (false, other) => Err(other),
+        }
+    }
+
+    pub fn list(&self) -> &[String] {
+        &self.0
+    }
+
+    pub fn of(list: Vec<String>) -> Self {
+        Skipped(list)
+    }
+
+    /// What to say at the end, if any was skipped.
+    pub fn summary(&self, of: usize) -> Option<String> {
+        let list = self.0.iter().map(|text| format!("\n  {text}"));
+        let list = list.collect::<String>();
+        (!self.0.is_empty()).then(|| format!("{} of {of} shards skipped:{list}", self.0.len()))
+    }
+}
+
+const HINT: &str = "--skip-bad goes on without such shards";
+
+/// Bytes with a unit that suits them.
+pub fn shown_bytes(bytes: f64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB"];
+    let power = (bytes.max(1.0).log10() / 3.0).floor() as usize;
+    let power = power.min(units.len() - 1);
+    format!("{:.3} {}", bytes / 1000f64.powi(power as i32), units[power])
+}
+
+/// Bytes from `2GiB`, `500MB`, `1.5 GB` or a plain number.
+pub fn parse_bytes(text: &str) -> std::result::Result<f64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| c.is_ascii_alphabetic());
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let unit = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "kib" => 1024.0,
+        "mib" => 1024f64.powi(2),
+        "gib" => 1024f64.powi(3),
+        _ => return Err("give bytes with a unit, as in 2GiB or 500MB".into()),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(n) if n.is_finite() && n > 0.0 => Ok(n * unit),
+        _ => Err("give bytes with a unit, as in 2GiB or 500MB".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_and_shown_with_units() {
+        assert_eq!(parse_bytes("2GiB"), Ok(2147483648.0));
+        assert_eq!(parse_bytes(" 1.5 MB "), Ok(1.5e6));
+        assert_eq!(parse_bytes("1000"), Ok(1000.0));
+        for wrong in ["", "GiB", "-1GB", "2 parsecs", "nan"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(shown_bytes(3.2e9), "3.200 GB");
+        assert_eq!(shown_bytes(12.0), "12.000 B");
+    }
+}
