@@ -158,6 +158,13 @@ impl Template {
                 "centres = {centres}: a kernel map needs at least 2"
             )));
         }
+        if let Some(nodes) = model.moving().first() {
+            return Err(Error::Data(format!(
+                "output {:?}: nodes that move with the inputs are not learned from sums; name the domain of the output, and \
+                 they stay where they are",
+                nodes.output()
+            )));
+        }
         let plan = Plan::of(&model).ok_or_else(|| damaged("its plan is missing"))?;
         let projections = model.outputs().iter().map(|(name, decoder)| {
             Projection::settle(decoder, field_named(&rest.outputs, name, "output")?)
