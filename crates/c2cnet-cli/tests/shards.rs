@@ -124,11 +124,8 @@ fn evaluations_and_predictions_of_shards_are_those_of_one_file() {
     let read = |name: &str| Dataset::read_prediction(&folder.path(name)).unwrap();
     let (whole, part) = (read("whole.npz"), read("predictions/1.npz"));
     let (a, b) = (&whole.outputs[0].1, &part.outputs[0].1);
-    let off = a
-        .values_of(13)
-        .iter()
-        .zip(b.values_of(3))
-        .map(|(a, b)| (a - b).abs());
+    let pairs = a.values_of(13).into_iter().zip(b.values_of(3));
+    let off = pairs.map(|(a, b)| (a - b).abs());
     assert!(off.fold(0.0, f64::max) < 1e-9);
 }
 
@@ -169,7 +166,7 @@ fn what_shards_cannot_do_is_refused_before_any_work() {
         (&["--map", "mlp"][..], "network"),
         (&["--test-fraction", "0.2"], "n_train into each"),
         (&["--metrics", "m.jsonl"], "no network is trained"),
-        (&["--memory", "1MB"], "centres"),
+        (&["--memory", "1MB", "--centres", "4000"], "enough for 102"),
         (&["--memory", "10kB", "--centres", "2"], "shards/0.npz"),
         (&["--memory", "much"], "2GiB"),
     ] {

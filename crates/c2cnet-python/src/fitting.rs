@@ -123,7 +123,8 @@ pub fn diagnose(
     Ok(object.to_string())
 }
 
-fn settings(text: &str) -> Result<FitConfig> {
+/// Settings from JSON, checked.
+pub fn settings(text: &str) -> Result<FitConfig> {
     let config: FitConfig = serde_json::from_str(text).map_err(|e| {
         let message = e.to_string();
         // A position in a JSON text that the user never wrote is no help.

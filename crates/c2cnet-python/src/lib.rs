@@ -11,6 +11,7 @@ mod errors;
 mod fitting;
 mod model;
 mod pool;
+mod sums;
 mod watch;
 
 /// The compiled part of the Python package c2cnet.
@@ -28,6 +29,8 @@ mod _c2cnet {
     use super::model::Model;
     #[pymodule_export]
     use super::pool::{_panic, set_threads, threads};
+    #[pymodule_export]
+    use super::sums::{Sums, Template, begin};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

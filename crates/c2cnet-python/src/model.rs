@@ -28,7 +28,7 @@ impl From<C2CNet> for Model {
 }
 
 /// Work of the library without the interpreter's lock.
-fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     py.detach(|| pool::run(work)).map_err(exception)
 }
 

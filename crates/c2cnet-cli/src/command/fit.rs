@@ -18,7 +18,7 @@ use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, sa
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stream::{Fitted, Stream};
+use stream::{Fitted, Stream, affordable_centres};
 
 const AFTER_HELP: &str = "\
 DATA is an .npz file, as np.savez writes it, with
@@ -126,7 +126,7 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory: Option<f64>,
 
-    /// Of shards: centres of a kernel map; time per sample grows with their square [default: 4000, or as many as the first samples are].
+    /// Of shards: centres of a kernel map; time per sample grows with their square [default: 4000, or what memory allows].
     #[arg(long, value_name = "N")]
     centres: Option<usize>,
 
@@ -152,7 +152,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Memory for a fit to shards.
 const MEMORY: f64 = (2u64 << 30) as f64;
 
-/// Centres of a kernel map that is fitted to shards.
+/// Centres of a kernel map that is fitted to shards, at most.
 const CENTRES: usize = 4000;
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -256,6 +256,7 @@ fn fit_shards(
         }
     }
     let begin = Instant::now();
+    let memory = args.memory.unwrap_or(MEMORY);
     let checkpoints = Checkpoints::beside(&args.output)?;
     let stream = Stream {
         shards,
@@ -263,8 +264,8 @@ fn fit_shards(
         flags: args.shards,
         config,
         plan,
-        memory: args.memory.unwrap_or(MEMORY),
-        centres: args.centres.unwrap_or(CENTRES),
+        memory,
+        centres: (args.centres).unwrap_or_else(|| affordable_centres(memory).min(CENTRES)),
         checkpoints: &checkpoints,
         checkpoint_every: Duration::from_secs_f64(args.checkpoint_every),
         resume: args.resume,

@@ -42,6 +42,35 @@ class Model:
     def nodes(self, inputs: list[Any], output: str) -> NDArray[np.float64] | None: ...
     def archive(self) -> tuple[dict[str, NDArray[np.float64]], str]: ...
 
+@final
+class Template:
+    """What is settled on first samples."""
+
+    def accumulate(
+        self, inputs: Sequence[tuple[Any, ...]], outputs: Sequence[tuple[Any, ...]]
+    ) -> Sums: ...
+    def finish(self, sums: Sums) -> tuple[Model, str]: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Template: ...
+
+@final
+class Sums:
+    """Sums over samples, of one template."""
+
+    @property
+    def samples(self) -> int: ...
+    def merged(self, other: Sums) -> Sums: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Sums: ...
+
+def begin(
+    config: str,
+    inputs: Sequence[tuple[Any, ...]],
+    outputs: Sequence[tuple[Any, ...]],
+    centres: int,
+    triangles: list[list[int]] | None = None,
+    listener: Callable[[str], object] | None = None,
+) -> tuple[Template, Sums]: ...
 def fit(
     config: str,
     inputs: Sequence[tuple[Any, ...]],

@@ -17,7 +17,7 @@ from . import _arrays, _c2cnet
 from ._arrays import FieldsLike, Floats, Named
 from ._files import MODEL, check_output
 from ._fitted import NotFittedError
-from ._pictures import Pictures
+from ._incremental import Incremental
 from .bases import Basis
 from .diagnostics import Diagnosis
 from .encoders import Encoder
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["C2CNet", "NotFittedError", "diagnose", "load"]
 
 
-class C2CNet(Pictures):
+class C2CNet(Incremental):
     """A solution operator: encode inputs, map coefficients, decode outputs anywhere.
 
     Settings that are not given are chosen from the training data.
@@ -86,8 +86,6 @@ class C2CNet(Pictures):
     >>> model.fit(data.train.f, data.train.u, x=data.x, y=data.y).predict(data.test.f).shape
     (10, 100)
     """
-
-    n_features_in_: int
 
     def __init__(
         self,
@@ -193,18 +191,15 @@ class C2CNet(Pictures):
                 self._listener(),
                 self.device,
             )
+        self._forget_sums()
         self._model = model
         self._read_from = None
-        self._fitted_x = {i.name: i.given for i in inputs}
-        self._fitted_y = {o.name: o.given for o in outputs}
+        self._remember_points(inputs, outputs)
         self.report_ = json.loads(report)
         for text in self.report_["warnings"]:
             warnings.warn(text, stacklevel=2)
         held = self.report_["validation"]
         self.errors_ = Errors.from_report(held, held.pop("relative"))
-        first = inputs[0].values
-        if not isinstance(first, list):
-            self.n_features_in_ = first.shape[1]
         return self
 
     def plan(

@@ -90,8 +90,10 @@ pub struct AccumulationReport {
     pub rl2e: f64,
     /// The smallest error that the output space allows.
     pub floor: f64,
-    /// The worst error.
+    /// The worst error, ...
     pub worst_rl2e: f64,
+    /// ... and which of the samples that judged has it.
+    pub worst_sample: usize,
     /// The error of the linear map.
     pub linear_rl2e: f64,
     /// The error of predicting the mean training output.
@@ -293,12 +295,15 @@ impl Template {
         let of_mean = Mat::from_fn(mean_output.len(), self.judges.count(), |i, _| {
             mean_output[i]
         });
+        let by_error = |a: &usize, b: &usize| errors[*a].total_cmp(&errors[*b]);
+        let worst_sample = (0..errors.len()).max_by(by_error).unwrap_or(0);
         let report = AccumulationReport {
             samples: all.samples(),
             judges: self.judges.count(),
             rl2e: mean(&errors),
             floor: self.judges.targets.floor(),
-            worst_rl2e: errors.iter().copied().fold(0.0, f64::max),
+            worst_rl2e: errors[worst_sample],
+            worst_sample,
             linear_rl2e,
             mean_rl2e: mean(&self.judges.errors_of(&of_mean)),
             first_rl2e: self.first_error,
@@ -357,16 +362,21 @@ impl Template {
             "meta": info["data"]["meta"],
         });
         info["accumulated"] = serde_json::json!(report);
-        for (key, value) in [
-            ("rl2e", report.rl2e),
-            ("floor", report.floor),
-            ("linear_rl2e", report.linear_rl2e),
-            ("mean_rl2e", report.mean_rl2e),
-            ("worst_rl2e", report.worst_rl2e),
-        ] {
-            info["validation"][key] = value.into();
-        }
-        info["validation"]["n_samples"] = report.judges.into();
+        // Points were withheld when bases were chosen, and have returned; all else is judged anew.
+        let chosen = info["validation"].take();
+        info["validation"] = serde_json::json!({
+            "rl2e": report.rl2e,
+            "floor": report.floor,
+            "worst_rl2e": report.worst_rl2e,
+            "worst_sample": report.worst_sample,
+            "mean_rl2e": report.mean_rl2e,
+            "linear_rl2e": report.linear_rl2e,
+            "withheld_rl2e": chosen["withheld_rl2e"],
+            "withheld_floor": chosen["withheld_floor"],
+            "mse": null,
+            "rms": null,
+            "n_samples": report.judges,
+        });
         info
     }
 

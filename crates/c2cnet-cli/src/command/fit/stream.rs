@@ -262,15 +262,13 @@ impl Stream<'_> {
     }
 
     fn check_centres(&self) -> Result<()> {
-        let bytes = 8.0 * CENTRE_SQUARES * (self.centres as f64).powi(2);
-        match bytes <= CENTRE_PART * self.memory {
+        match self.centres <= affordable_centres(self.memory) {
             true => Ok(()),
             false => Err(Error::Config(format!(
-                "--centres {} takes about {}, and --memory {} leaves {} for that; give fewer centres or more memory",
+                "--centres {}: --memory {} is enough for {}; give fewer centres or more memory",
                 self.centres,
-                shards::shown_bytes(bytes),
                 shards::shown_bytes(self.memory),
-                shards::shown_bytes(CENTRE_PART * self.memory)
+                affordable_centres(self.memory)
             ))),
         }
     }
@@ -337,6 +335,11 @@ impl Stream<'_> {
             progress.note(format!("no checkpoint: {e}"));
         }
     }
+}
+
+/// How many centres of a kernel map this memory is enough for.
+pub fn affordable_centres(memory: f64) -> usize {
+    (CENTRE_PART * memory / (8.0 * CENTRE_SQUARES)).sqrt() as usize
 }
 
 fn add(first: &mut Option<Dataset>, more: Dataset) -> Result<()> {

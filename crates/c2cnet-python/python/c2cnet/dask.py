@@ -1,0 +1,149 @@
+"""Fits and predictions of Dask arrays, on one machine or many. Needs ``c2cnet[dask]``.
+
+Every block of samples is encoded and summed where it lies; sums are merged pairwise, in the order of the blocks, and the
+map is solved for on one worker. Blocks define the result and workers do not: the same blocks give the same bits on any
+number of workers, and what a lost worker had done is done again with the same bits.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arrays import FieldLike
+from .estimator import C2CNet
+
+try:
+    import dask
+    import dask.array as da
+except ImportError as error:  # pragma: no cover
+    raise ImportError("c2cnet.dask needs Dask: pip install 'c2cnet[dask]'") from error
+
+__all__ = ["fit", "predict"]
+
+
+def fit(
+    f: Any,
+    u: Any,
+    x: FieldLike | None = None,
+    y: FieldLike | None = None,
+    *,
+    first: int = 4000,
+    centres: int = 4000,
+    **parameters: Any,
+) -> C2CNet:
+    """Fit an operator to Dask arrays.
+
+    Parameters
+    ----------
+    f, u : dask.array.Array of shape (samples, points[, components])
+        Input and output values, in blocks of samples.
+    x, y : array of shape (points, dimension) or (points,), optional
+        Where they were observed; shared by all samples.
+    first : int
+        Leading blocks with together at least so many samples settle bases and map, on one worker.
+    centres : int
+        Centres of a kernel map, at most; time per sample and memory grow with their square.
+    **parameters
+        Parameters of :class:`c2cnet.C2CNet`. The map is linear or a kernel map.
+
+    Returns
+    -------
+    C2CNet
+        Fitted; ``report_`` and ``errors_`` as after :meth:`c2cnet.C2CNet.partial_fit`.
+
+    Examples
+    --------
+    >>> import c2cnet, c2cnet.dask, dask.array as da
+    >>> data = c2cnet.generate("darcy1d", n_train=300, n_test=50, points=100).train
+    >>> f, u = (da.from_array(a, chunks=(100, -1)) for a in (data.f, data.u))
+    >>> model = c2cnet.dask.fit(f, u, data.x, data.y, first=100, map="linear")
+    >>> c2cnet.dask.predict(model, f).compute().shape
+    (300, 100)
+    """
+    blocks = _blocks(f, u)
+    counts = f.chunks[0]
+    leading = next((i for i, n in enumerate(itertools.accumulate(counts), 1) if n >= first), len(counts))
+    begin, share, accumulate, merge, finish = (
+        dask.delayed(work, pure=False) for work in (_begin, C2CNet.empty, _accumulate, _merge, _finish)
+    )
+    begun = begin(blocks[:leading], x, y, centres, parameters)
+    # Without its sums: this goes to every worker.
+    settled = share(begun)
+    sums = [begun, *(accumulate(settled, *block) for block in blocks[leading:])]
+    while len(sums) > 1:
+        pairs = [merge(*pair) for pair in zip(sums[::2], sums[1::2])]
+        sums = pairs + sums[len(sums) // 2 * 2 :]
+    (model,) = dask.compute(finish(sums[0]))
+    fitted: C2CNet = model
+    return fitted
+
+
+def predict(model: C2CNet, f: Any, y: FieldLike | None = None) -> Any:
+    """Predict the only output of a model for a Dask array of inputs, block by block.
+
+    Parameters
+    ----------
+    model : C2CNet
+        A fitted operator with one input and one output at points that samples share.
+    f : dask.array.Array of shape (samples, points[, components])
+        Input values at the points of the fit.
+    y : array of shape (points, dimension) or (points,), optional
+        Where to predict; the points of the fit if not given.
+
+    Returns
+    -------
+    dask.array.Array
+        Of shape (samples, points[, components]), in the blocks of ``f``.
+    """
+    f = f.rechunk({axis: -1 for axis in range(1, f.ndim)})
+    one = model.predict(np.zeros((1, *f.shape[1:]), f.dtype) + 1.0, y=y)
+    shared = dask.delayed(model, pure=False)
+    parts = [
+        da.from_delayed(
+            dask.delayed(_predict, pure=False)(shared, block, y), (count, *one.shape[1:]), one.dtype
+        )
+        for block, count in zip(f.to_delayed().ravel(), f.chunks[0])
+    ]
+    return da.concatenate(parts)
+
+
+def _blocks(f: Any, u: Any) -> list[tuple[Any, Any]]:
+    """Blocks of samples of both arrays, which have the same samples."""
+    if f.shape[0] != u.shape[0]:
+        raise ValueError(f"f has {f.shape[0]} samples and u has {u.shape[0]}; give as many of each")
+    if any(np.isnan(n) for n in f.chunks[0]):
+        raise ValueError("f has blocks of unknown size; call f.compute_chunk_sizes() first")
+    f = f.rechunk({axis: -1 for axis in range(1, f.ndim)})
+    u = u.rechunk({0: f.chunks[0], **{axis: -1 for axis in range(1, u.ndim)}})
+    return list(zip(f.to_delayed().ravel(), u.to_delayed().ravel()))
+
+
+def _begin(
+    blocks: list[tuple[NDArray[Any], NDArray[Any]]], x: Any, y: Any, centres: int, parameters: dict[str, Any]
+) -> C2CNet:
+    f, u = (np.concatenate(parts) for parts in zip(*blocks))
+    return C2CNet(**parameters).partial_fit(f, u, x, y, centres=centres)
+
+
+def _accumulate(settled: C2CNet, f: NDArray[Any], u: NDArray[Any]) -> C2CNet:
+    return settled.empty().partial_fit(f, u)
+
+
+def _merge(one: C2CNet, other: C2CNet) -> C2CNet:
+    merged: C2CNet = copy.copy(one).merge(other)
+    return merged
+
+
+def _finish(all_samples: C2CNet) -> C2CNet:
+    solved: C2CNet = copy.copy(all_samples)
+    solved._fitted()
+    return solved
+
+
+def _predict(model: C2CNet, f: NDArray[Any], y: Any) -> Any:
+    return model.predict(f, y=y)
