@@ -224,14 +224,23 @@ impl Template {
     /// The sums of the training samples of `data` but for the first `taken` ones, which settled the template.
     ///
     /// # Errors
-    /// As [`Template::accumulate`]; if no sample is left.
+    /// As [`Template::accumulate`].
     pub fn accumulate_after(&self, taken: usize, data: &Dataset) -> Result<Accumulator> {
         data.check()?;
         let source = data.fingerprint();
         let train = data.train_indices();
         let train = &train[taken.min(train.len())..];
         let data = match train.len() {
-            0 => return Err(Error::Data("no training sample is left".into())),
+            0 if taken == 0 => return Err(Error::Data("there is no training sample".into())),
+            0 => {
+                // All of them settled the template; what remains is that the data is known.
+                let (inputs, outputs) = (self.first.map().inputs(), self.first.map().outputs());
+                let nothing = self.sums(&Mat::zeros(inputs, 0), &Mat::zeros(outputs, 0));
+                return Ok(Accumulator {
+                    sources: vec![source],
+                    ..nothing
+                });
+            }
             n if n == data.samples() => Cow::Borrowed(data),
             _ => Cow::Owned(data.select(train)),
         };

@@ -122,11 +122,10 @@ impl Stream<'_> {
                 self.shards.bytes(),
             );
             match self.sums(&state, &mut pace) {
-                Ok(Some(sums)) => {
+                Ok(sums) => {
                     pace.samples += sums.samples();
                     state.sums.merge(&sums)?;
                 }
-                Ok(None) => {}
                 Err(e) => skipped.keep(shards::about(path, e), self.flags)?,
             }
             state.done += 1;
@@ -156,16 +155,13 @@ impl Stream<'_> {
         })
     }
 
-    /// The sums of the next shard; none if all of its samples settled the template.
-    fn sums(&self, state: &Begun, pace: &mut Pace) -> Result<Option<Accumulator>> {
+    /// The sums of the next shard.
+    fn sums(&self, state: &Begun, pace: &mut Pace) -> Result<Accumulator> {
         let clock = Instant::now();
         let data = self.read(state.done)?;
         pace.reading += clock.elapsed().as_secs_f64();
         let taken = state.taken[state.done];
-        match taken > 0 && taken >= data.train_indices().len() {
-            true => Ok(None),
-            false => state.template.accumulate_after(taken, &data).map(Some),
-        }
+        state.template.accumulate_after(taken, &data)
     }
 
     fn read(&self, shard: usize) -> Result<Dataset> {
