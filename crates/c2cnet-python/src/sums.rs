@@ -90,7 +90,8 @@ impl Template {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let py = slf.py();
         let rebuild = py.get_type::<Template>().getattr("from_bytes")?;
-        let bytes = detached(py, || slf.get().inner.to_bytes())?;
+        let inner = Arc::clone(&slf.get().inner);
+        let bytes = detached(py, || inner.to_bytes())?;
         Ok((rebuild, (PyBytes::new(py, &bytes),)))
     }
 }
@@ -123,7 +124,8 @@ impl Sums {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let py = slf.py();
         let rebuild = py.get_type::<Sums>().getattr("from_bytes")?;
-        let bytes = detached(py, || slf.get().inner.to_bytes())?;
+        let inner = Arc::clone(&slf.get().inner);
+        let bytes = detached(py, || inner.to_bytes())?;
         Ok((rebuild, (PyBytes::new(py, &bytes),)))
     }
 }

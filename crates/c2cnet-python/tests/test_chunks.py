@@ -3,9 +3,11 @@
 import copy
 import os
 import pickle
+import re
 import signal
 import threading
 import time
+from pathlib import Path
 
 import c2cnet
 import numpy as np
@@ -107,3 +109,11 @@ def test_dask_gives_the_same_bits_on_any_workers(data):
     assert fitted(data, 2)[0] == one
     # What a lost worker had done is done again.
     assert fitted(data, 2, kill=True)[0] == one
+
+
+def test_the_page_about_dask_runs(capsys):
+    text = (Path(__file__).resolve().parents[3] / "docs/dask.md").read_text()
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/dask.md", "exec"), {"__name__": "__main__"})
+    said = capsys.readouterr().out.split("\n")
+    assert said[0].startswith("4000 ") and said[1].startswith("(") and float(said[2]) < 0.1
