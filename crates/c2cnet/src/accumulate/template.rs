@@ -121,7 +121,7 @@ impl Template {
     ) -> Result<(Self, Accumulator)> {
         let mut config = config.clone();
         match config.map.kind {
-            MapKind::Mlp => return Err(no_network()),
+            MapKind::Mlp | MapKind::Layered => return Err(no_network()),
             MapKind::Auto => config.map.budget = 0,
             MapKind::Linear | MapKind::Kernel => {}
         }
@@ -141,7 +141,7 @@ impl Template {
         centres: usize,
         observer: &dyn Observer,
     ) -> Result<(Self, Accumulator)> {
-        if let MapPlan::Mlp { .. } = plan.map {
+        if let MapPlan::Mlp { .. } | MapPlan::Layered { .. } = plan.map {
             return Err(no_network());
         }
         let (rest, judges) = hold_out(first, plan.protocol.validation, plan.protocol.seed)?;
