@@ -185,39 +185,7 @@ class Operator(Fitted):
         for name in names:
             at = _place(y, name, len(numbers))
             values = model.decode(numbers, name, at and at.points)
-            found[name] = np.stack(values) if moves else self._as_given(name, values, at, known)
-        return found[""] if names == [""] else found
-
-    def nodes(self, f: FieldsLike, x: FieldsLike | None = None) -> Any:
-        """Return where the nodes of each sample are, if they move with the inputs.
-
-        Where each sample has points of its own, as many in each, and the inputs tell where they are, a fit
-        takes them for the nodes of one mesh that moves, and predicts them too.
-
-        Parameters
-        ----------
-        f, x
-            As for :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (samples, nodes, dimension), None, or dict of these
-            None for an output whose points do not move; a dictionary if outputs have names.
-
-        Examples
-        --------
-        >>> import c2cnet
-        >>> import numpy as np
-        >>> p = np.random.default_rng(0).uniform(1, 2, (40, 1))
-        >>> y = np.linspace(0, 1, 30) * p  # a rod that is p long
-        >>> model = c2cnet.C2CNet().fit(p, np.sin(y), y=list(y[:, :, None]))
-        >>> model.nodes([[1.5]])[0, -1].round(6)
-        array([1.5])
-        """
-        model = self._fitted()
-        inputs = [i.arrays() for i in self._inputs(f, x)]
-        names = self._output_names()
-        found = {name: model.nodes(inputs, name) for name in names}
+            found[name] = self._as_given(name, values, at, y)
         return found[""] if names == [""] else found
 
     # Errors
