@@ -124,10 +124,7 @@ impl Model {
 
     /// Whether the nodes of an output move with the inputs.
     fn moves(&self, output: &str) -> bool {
-        self.net
-            .moving()
-            .iter()
-            .any(|nodes| nodes.output() == output)
+        self.net.moves(output)
     }
 
     /// Input coefficients, `(samples, coefficients)`.

@@ -305,7 +305,6 @@ fn targets(
         Format::Npz if data.outputs.is_empty() => read_output_points(input)?,
         _ => Vec::new(),
     };
-    let moves = |name: &str| model.moving().iter().any(|nodes| nodes.output() == name);
     model
         .outputs()
         .iter()
@@ -323,7 +322,7 @@ fn targets(
                             .collect(),
                     ),
                 },
-                (None, None, _) if moves(name) => return Ok((name.clone(), None)),
+                (None, None, _) if model.moves(name) => return Ok((name.clone(), None)),
                 (None, Some((_, points)), _) => Target::Shared(points.clone()),
                 (None, None, Some(points)) => Target::Shared(points.clone()),
                 (None, None, None) => {

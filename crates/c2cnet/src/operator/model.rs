@@ -85,6 +85,11 @@ impl C2CNet {
         &self.moving
     }
 
+    /// Whether the nodes of the output called `output` move with the inputs.
+    pub fn moves(&self, output: &str) -> bool {
+        self.moving.iter().any(|nodes| nodes.output() == output)
+    }
+
     /// The coefficient map.
     pub fn map(&self) -> &dyn CoefficientMap {
         self.map.as_ref()
@@ -177,10 +182,9 @@ impl C2CNet {
         let start = self.outputs[..place].iter().map(|(_, d)| d.rank()).sum();
         let decoder = &self.outputs[place].1;
         let of_output = coordinates.subrows(start, decoder.rank());
-        let Some(moving) = self.moving_rows(output) else {
+        let Some((moving, rows)) = self.moving_rows(output) else {
             return decoder.decode(of_output, points);
         };
-        let (moving, rows) = moving;
         let nodes = moving.nodes(coordinates.subrows(rows.start, rows.len()))?;
         let samples = nodes
             .par_iter()

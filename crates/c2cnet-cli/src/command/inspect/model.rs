@@ -121,7 +121,7 @@ fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
     for (name, decoder) in model.outputs() {
         let points = decoder.points().map(|p| p.len());
         let points = points.filter(|_| decoder.vector().is_none());
-        let moves = model.moving().iter().any(|nodes| nodes.output() == name);
+        let moves = model.moves(name);
         match decoder.vector() {
             Some(vector) => table.row([label("output", name), vector.describe()]),
             None => {
