@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the report in headless Chromium. Needs a release build, node and Chromium; what is missing is
+# Tests the report in headless Chromium. Needs a release build (or another, named by C2CNET), node and Chromium; what is missing is
 # installed by apt where that is possible, and the test is skipped, with the reason, where it is not.
 set -euo pipefail
 cd "$(dirname "$0")"
