@@ -12,10 +12,11 @@
 //! the walls, cosines have no slope there, periodic functions repeat with the side as period.
 
 use super::family::split_product;
+use super::products::{ProductFamily, Products};
 use super::tensor::{Cost, IndexSet};
-use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
+use super::{BasisFamily, BuildContext, Ladder, LadderRequest};
 use crate::cite::{self, Reference};
-use crate::data::{Bounds, Points};
+use crate::data::Bounds;
 use crate::{Error, Result};
 use documented::Documented;
 use serde::{Deserialize, Serialize};
@@ -158,94 +159,39 @@ fn ladder(kind: FourierKind, ring: bool) -> Ladder {
 }
 
 /// A trigonometric basis.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
-pub struct Fourier {
-    domain: Bounds,
-    spec: FourierSpec,
-    #[serde(skip)]
-    indices: IndexSet,
-}
+pub type Fourier = Products<FourierSpec>;
 
-#[derive(Deserialize)]
-struct Stored {
-    domain: Bounds,
-    spec: FourierSpec,
-}
-
-impl TryFrom<Stored> for Fourier {
-    type Error = Error;
-    fn try_from(stored: Stored) -> Result<Self> {
-        Fourier::new(stored.domain, stored.spec)
-    }
-}
-
-impl Fourier {
-    /// Chooses the products.
-    ///
-    /// # Errors
-    /// If the settings do not fit the domain: see the table of [`FourierSpec`].
-    pub fn new(domain: Bounds, spec: FourierSpec) -> Result<Self> {
+impl ProductFamily for FourierSpec {
+    fn indices(&self, domain: &Bounds) -> Result<IndexSet> {
         let dim = domain.dim();
-        let indices = match (&spec.modes, spec.functions) {
+        match (&self.modes, self.functions) {
             (Some(modes), None) => {
-                IndexSet::tensor(dim, modes, &format!("fourier: modes = {modes:?}"))?
+                IndexSet::tensor(dim, modes, &format!("fourier: modes = {modes:?}"))
             }
-            (None, Some(functions)) => IndexSet::smallest(
-                dim,
-                functions,
-                spec.kind.cost(),
-                &format!("fourier: functions = {functions}"),
-            )?,
+            (None, Some(functions)) => {
+                let setting = format!("fourier: functions = {functions}");
+                IndexSet::smallest(dim, functions, self.kind.cost(), &setting)
+            }
             (modes, functions) => {
-                return Err(Error::Config(format!(
+                let word = |given: bool| if given { "given" } else { "missing" };
+                Err(Error::Config(format!(
                     "fourier: give exactly one of `modes` ({}) and `functions` ({})",
-                    if modes.is_some() { "given" } else { "missing" },
-                    if functions.is_some() {
-                        "given"
-                    } else {
-                        "missing"
-                    },
-                )));
+                    word(modes.is_some()),
+                    word(functions.is_some()),
+                )))
             }
-        };
-        Ok(Fourier {
-            domain,
-            spec,
-            indices,
-        })
-    }
-}
-
-impl Basis for Fourier {
-    fn family(&self) -> &'static str {
-        FourierSpec::NAME
+        }
     }
 
-    fn len(&self) -> usize {
-        self.indices.len()
+    fn fill(&self, _axis: usize, t: f64, values: &mut [f64]) {
+        self.kind.fill(t, values);
     }
 
-    fn domain(&self) -> &Bounds {
-        &self.domain
-    }
-
-    fn evaluate(&self, points: &Points) -> Result<Design> {
-        self.domain.check(points, self.family())?;
-        let kind = self.spec.kind;
-        let axis = |_, t, values: &mut [f64]| kind.fill(t, values);
-        self.indices
-            .evaluate(self.family(), &self.domain, points, axis)
-    }
-
-    fn describe(&self) -> String {
-        let kind = format!("{:?}", self.spec.kind).to_lowercase();
-        match &self.spec.modes {
-            Some(modes) => format!("{} {kind} Fourier functions, modes {modes:?}", self.len()),
-            None => format!(
-                "{} {kind} Fourier functions of smallest frequency",
-                self.len()
-            ),
+    fn describe(&self, len: usize) -> String {
+        let kind = format!("{:?}", self.kind).to_lowercase();
+        match &self.modes {
+            Some(modes) => format!("{len} {kind} Fourier functions, modes {modes:?}"),
+            None => format!("{len} {kind} Fourier functions of smallest frequency"),
         }
     }
 }
@@ -253,7 +199,8 @@ impl Basis for Fourier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::basis::conformance;
+    use crate::basis::{Basis, conformance};
+    use crate::data::Points;
 
     const KINDS: [FourierKind; 3] = [
         FourierKind::Periodic,
@@ -313,7 +260,7 @@ mod tests {
                 .evaluate(&Points::new(2, coords).unwrap())
                 .unwrap()
                 .to_dense();
-            for (a, index) in basis.indices.iter().enumerate() {
+            for (a, index) in basis.indices().iter().enumerate() {
                 for b in 0..basis.len() {
                     let mean: f64 =
                         (0..n * n).map(|i| phi[(i, a)] * phi[(i, b)]).sum::<f64>() / (n * n) as f64;
@@ -331,7 +278,7 @@ mod tests {
     #[test]
     fn smallest_frequencies_come_first() {
         let basis = Fourier::new(Bounds::unit(2), functions(FourierKind::Sine, 4)).unwrap();
-        let indices: Vec<&[u32]> = basis.indices.iter().collect();
+        let indices: Vec<&[u32]> = basis.indices().iter().collect();
         // Frequencies (1,1), (1,2), (2,1), (2,2); then (1,3) with 10 > 8.
         assert_eq!(indices, [[0, 0], [0, 1], [1, 0], [1, 1]]);
         let x = Points::new(2, vec![0.3, 0.2]).unwrap();

@@ -1,9 +1,10 @@
 //! Products of functions of one variable that differ from axis to axis: waves around a ring, polynomials along a line.
 
+use super::products::{ProductFamily, Products};
 use super::tensor::IndexSet;
-use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
+use super::{BasisFamily, BuildContext, Ladder, LadderRequest};
 use super::{FourierKind, PolynomialKind};
-use crate::data::{Bounds, Points};
+use crate::data::Bounds;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -108,84 +109,39 @@ fn ladder(kinds: Vec<AxisKind>) -> Ladder {
 }
 
 /// Products of functions that differ from axis to axis.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
-pub struct Mixed {
-    domain: Bounds,
-    spec: MixedSpec,
-    #[serde(skip)]
-    indices: IndexSet,
-}
+pub type Mixed = Products<MixedSpec>;
 
-#[derive(Deserialize)]
-struct Stored {
-    domain: Bounds,
-    spec: MixedSpec,
-}
-
-impl TryFrom<Stored> for Mixed {
-    type Error = Error;
-    fn try_from(stored: Stored) -> Result<Self> {
-        Mixed::new(stored.domain, stored.spec)
-    }
-}
-
-impl Mixed {
-    /// All products.
-    ///
-    /// # Errors
-    /// If the settings do not fit the domain: see the table of [`MixedSpec`].
-    pub fn new(domain: Bounds, spec: MixedSpec) -> Result<Self> {
-        if spec.kinds.len() != domain.dim() {
+impl ProductFamily for MixedSpec {
+    fn indices(&self, domain: &Bounds) -> Result<IndexSet> {
+        if self.kinds.len() != domain.dim() {
             return Err(Error::Config(format!(
                 "mixed: kinds has {} entries, the points have {} dimensions; give one for each",
-                spec.kinds.len(),
+                self.kinds.len(),
                 domain.dim()
             )));
         }
-        let label = format!("mixed: modes = {:?}", spec.modes);
-        Ok(Mixed {
-            indices: IndexSet::tensor(domain.dim(), &spec.modes, &label)?,
-            domain,
-            spec,
-        })
-    }
-}
-
-impl Basis for Mixed {
-    fn family(&self) -> &'static str {
-        MixedSpec::NAME
+        let setting = format!("mixed: modes = {:?}", self.modes);
+        IndexSet::tensor(domain.dim(), &self.modes, &setting)
     }
 
-    fn len(&self) -> usize {
-        self.indices.len()
+    fn fill(&self, axis: usize, t: f64, values: &mut [f64]) {
+        self.kinds[axis].fill(t, values);
     }
 
-    fn domain(&self) -> &Bounds {
-        &self.domain
-    }
-
-    fn evaluate(&self, points: &Points) -> Result<Design> {
-        self.domain.check(points, self.family())?;
-        let kinds = &self.spec.kinds;
-        let axis = |k: usize, t, values: &mut [f64]| kinds[k].fill(t, values);
-        self.indices
-            .evaluate(self.family(), &self.domain, points, axis)
-    }
-
-    fn describe(&self) -> String {
-        let axes = self.spec.kinds.iter().zip(&self.spec.modes);
+    fn describe(&self, len: usize) -> String {
+        let axes = self.kinds.iter().zip(&self.modes);
         let axes: Vec<String> = axes
             .map(|(kind, n)| format!("{n} {kind:?}").to_lowercase())
             .collect();
-        format!("{} products of functions, {}", self.len(), axes.join(" x "))
+        format!("{len} products of functions, {}", axes.join(" x "))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::basis::{conformance, ladders};
+    use crate::basis::{Basis, conformance, ladders};
+    use crate::data::Points;
 
     #[test]
     fn conforms_and_is_a_product() {

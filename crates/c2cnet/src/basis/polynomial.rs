@@ -9,10 +9,11 @@
 //! which are stable on $[-1, 1]$.
 
 use super::family::split_product;
+use super::products::{ProductFamily, Products};
 use super::tensor::{IndexSet, MAX_FUNCTIONS};
-use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
+use super::{BasisFamily, BuildContext, Ladder, LadderRequest};
 use crate::cite::{self, Reference};
-use crate::data::{Bounds, Points};
+use crate::data::Bounds;
 use crate::{Error, Result};
 use documented::Documented;
 use serde::{Deserialize, Serialize};
@@ -118,49 +119,25 @@ impl BasisFamily for PolynomialSpec {
 }
 
 /// A polynomial basis.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
-pub struct Polynomial {
-    domain: Bounds,
-    spec: PolynomialSpec,
-    #[serde(skip)]
-    indices: IndexSet,
-}
+pub type Polynomial = Products<PolynomialSpec>;
 
-#[derive(Deserialize)]
-struct Stored {
-    domain: Bounds,
-    spec: PolynomialSpec,
-}
-
-impl TryFrom<Stored> for Polynomial {
-    type Error = Error;
-    fn try_from(stored: Stored) -> Result<Self> {
-        Polynomial::new(stored.domain, stored.spec)
-    }
-}
-
-impl Polynomial {
-    /// Chooses the products.
-    ///
-    /// # Errors
-    /// If the settings do not fit the domain: see the table of [`PolynomialSpec`].
-    pub fn new(domain: Bounds, spec: PolynomialSpec) -> Result<Self> {
+impl ProductFamily for PolynomialSpec {
+    fn indices(&self, domain: &Bounds) -> Result<IndexSet> {
         let dim = domain.dim();
         let smallest = |functions, setting: String| {
             IndexSet::smallest(dim, functions, u64::from, &format!("polynomial: {setting}"))
         };
-        let indices = match (&spec.degrees, spec.total_degree, spec.functions) {
+        match (&self.degrees, self.total_degree, self.functions) {
             (Some(degrees), None, None) => {
                 let counts: Vec<usize> = degrees.iter().map(|p| p.saturating_add(1)).collect();
-                IndexSet::tensor(dim, &counts, &format!("polynomial: degrees = {degrees:?}"))?
+                IndexSet::tensor(dim, &counts, &format!("polynomial: degrees = {degrees:?}"))
             }
             (None, Some(degree), None) => smallest(
                 simplex_size(dim, degree),
                 format!("total_degree = {degree}"),
-            )?,
+            ),
             (None, None, Some(functions)) => {
-                smallest(functions, format!("functions = {functions}"))?
+                smallest(functions, format!("functions = {functions}"))
             }
             (degrees, total_degree, functions) => {
                 let given: Vec<&str> = [
@@ -171,21 +148,29 @@ impl Polynomial {
                 .iter()
                 .filter_map(|&(name, given)| given.then_some(name))
                 .collect();
-                return Err(Error::Config(format!(
+                Err(Error::Config(format!(
                     "polynomial: give exactly one of `degrees`, `total_degree` and `functions`; given: {}",
                     if given.is_empty() {
                         "none".into()
                     } else {
                         given.join(", ")
                     }
-                )));
+                )))
             }
+        }
+    }
+
+    fn fill(&self, _axis: usize, t: f64, values: &mut [f64]) {
+        self.kind.fill(t, values);
+    }
+
+    fn describe(&self, len: usize) -> String {
+        let choice = match (&self.degrees, self.total_degree) {
+            (Some(degrees), _) => format!("degrees {degrees:?}"),
+            (_, Some(degree)) => format!("total degree {degree}"),
+            _ => "smallest total degree".into(),
         };
-        Ok(Polynomial {
-            domain,
-            spec,
-            indices,
-        })
+        format!("{len} {:?} polynomials, {choice}", self.kind)
     }
 }
 
@@ -204,41 +189,11 @@ fn simplex_size(dim: usize, degree: usize) -> usize {
     size
 }
 
-impl Basis for Polynomial {
-    fn family(&self) -> &'static str {
-        PolynomialSpec::NAME
-    }
-
-    fn len(&self) -> usize {
-        self.indices.len()
-    }
-
-    fn domain(&self) -> &Bounds {
-        &self.domain
-    }
-
-    fn evaluate(&self, points: &Points) -> Result<Design> {
-        self.domain.check(points, self.family())?;
-        let kind = self.spec.kind;
-        let axis = |_, t, values: &mut [f64]| kind.fill(t, values);
-        self.indices
-            .evaluate(self.family(), &self.domain, points, axis)
-    }
-
-    fn describe(&self) -> String {
-        let choice = match (&self.spec.degrees, self.spec.total_degree) {
-            (Some(degrees), _) => format!("degrees {degrees:?}"),
-            (_, Some(degree)) => format!("total degree {degree}"),
-            _ => "smallest total degree".into(),
-        };
-        format!("{} {:?} polynomials, {choice}", self.len(), self.spec.kind)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::basis::conformance;
+    use crate::basis::{Basis, conformance};
+    use crate::data::Points;
     use crate::linalg::symmetric_eigen;
     use faer::Mat;
 
@@ -335,7 +290,7 @@ mod tests {
             let spec = total(PolynomialKind::Legendre, degree);
             let basis = Polynomial::new(Bounds::unit(dim), spec).unwrap();
             assert_eq!(basis.len(), size);
-            let largest = basis.indices.iter().map(|i| i.iter().sum::<u32>()).max();
+            let largest = basis.indices().iter().map(|i| i.iter().sum::<u32>()).max();
             assert_eq!(largest, Some(degree as u32));
         }
     }
