@@ -26,6 +26,7 @@ CASES = {
     "burgers-65": ("kdv-burgers", 65, 1, 2, ["dispersion=0", "n_train=400", "n_test=100"]),
     "darcy2d-16": ("darcy2d", 16, 2, 2, ["n_train=800", "n_test=200"]),
     "darcy2d-32": ("darcy2d", 32, 2, 2, ["n_train=800", "n_test=200"]),
+    "helmholtz-101": ("helmholtz", 101, 2, 2, ["n_train=300", "n_test=60"]),
     "advected-square-101": ("advected-square", 101, 1, 1, ["n_train=800", "n_test=200"]),
 }
 
