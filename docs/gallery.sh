@@ -10,15 +10,23 @@ data=$(mktemp -d)
 trap 'rm -r "$data"' EXIT
 mkdir -p "$pictures"
 
+# The picture's name, the problem, its settings.
+draw_as() {
+    name=$1 problem=$2
+    shift 2
+    "$c2cnet" generate "$problem" -o "$data/$name.npz" "$@"
+    "$c2cnet" plot "$data/$name.npz" --sample 3 -o "$pictures/$name.svg"
+}
+
 draw() {
-    problem=$1
-    shift
-    "$c2cnet" generate "$problem" -o "$data/$problem.npz" "$@"
-    "$c2cnet" plot "$data/$problem.npz" --sample 3 -o "$pictures/$problem.svg"
+    draw_as "$1" "$@"
 }
 
 for problem in advected-square darcy1d darcy2d darcy-lshape elastic-plate helmholtz kdv-burgers \
-    poisson-holes stokes-inverse; do
+    nonlinear-diffusion poisson-holes stokes-inverse; do
     draw "$problem" --set n_train=8 --set n_test=2
 done
 draw poisson10d --set n_train=8 --set n_gen1=2 --set n_gen2=10
+draw navier-stokes --set n_train=4 --set n_test=0 --set history=2
+draw_as darcy2d-binary darcy2d --set n_train=4 --set n_test=0 --set coefficient=binary --set modes=421 \
+    --set points=85 --set refine=5

@@ -48,8 +48,9 @@ B2B_SIZES = {
 }
 B2B_OTHER = dict(input_functions=100, output_functions=101, width=256)
 
-# By the grid's dimension; the 1D sizes and both paddings are the published code's.
+# By the grid's dimension; the 1D sizes and both paddings are the published code's. What is periodic needs no padding.
 FNO_SIZES = {1: dict(modes=16, width=64, padding=2), 2: dict(modes=12, width=32, padding=9)}
+FNO_PERIODIC = {"navier-stokes": dict(padding=0)}
 
 # As the peers' own papers and code train them (README.md names the sources), and a modern recipe.
 SCHEDULES = {
@@ -74,7 +75,7 @@ def build(peer: str, train: Data, activation: str = "gelu") -> Peer:
     if peer == "deeponet":
         return DeepONet(train, **DEEPONET.get(problem, DEEPONET_OTHER), activation=activation)
     if peer == "fno":
-        return FNO(train, **FNO_SIZES[min(train.y.shape[-1], 2)])
+        return FNO(train, **(FNO_SIZES[min(train.y.shape[-1], 2)] | FNO_PERIODIC.get(problem, {})))
     if peer == "basisonet":
         sizes = BASISONET.get(problem, BASISONET_OTHER)
         return BasisONet(train, **sizes, basis_hidden=[512] * 5, map_hidden=[512] * 3, activation=activation)

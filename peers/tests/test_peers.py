@@ -87,6 +87,20 @@ def test_fno_lifts_an_input_of_one_axis():
     assert train("fno", data, 60).errors()["rl2e"] < 0.15
 
 
+def test_several_components_on_a_torus_need_no_padding():
+    """Navier-Stokes: states before as components of the input, states after of the output."""
+    axis = torch.arange(24) / 24
+    grid = torch.stack(torch.meshgrid(axis, axis, indexing="ij"), -1).reshape(-1, 2)
+    phase = torch.rand(12, 1, generator=torch.Generator().manual_seed(0))
+    states = torch.stack([torch.sin(2 * torch.pi * (grid.sum(-1) + phase + 0.1 * t)) for t in range(5)], -1)
+    data = Data("navier-stokes", grid, states[..., :3], grid, states[..., 3:])
+    trainer = train("fno", data, 60)
+    assert trainer.model.padding == [0] * 4 and trainer.model.components == 2
+    assert trainer.errors()["rl2e"] < 0.1
+    for peer in ("deeponet", "b2b"):
+        assert predict(build(peer, data), data).shape == (12, 576, 2)
+
+
 def test_published_schedules_train():
     data = samples(line(48))
     for peer in PEERS:
@@ -252,6 +266,25 @@ def test_peers_see_scattered_observations_and_are_tested_at_all_points(tmp_path)
     call("generate", "darcy1d", "-o", tmp_path / "other.npz", "--set", "n_train=80", "--set", "n_test=20")
     with pytest.raises(DataError, match="same inputs"):
         read_test(tmp_path / "other.npz", test)
+
+
+TINY = [
+    ("darcy2d", "fno", ["coefficient=binary", "points=16", "refine=2", "modes=31"]),
+    ("navier-stokes", "fno", ["points=32", "grid=32", "modes=8", "steps=20"]),
+    ("navier-stokes", "deeponet", ["points=16", "grid=16", "modes=5", "steps=20"]),
+    ("nonlinear-diffusion", "deeponet", ["points=320", "reference=1300"]),
+    ("nonlinear-diffusion", "b2b", ["points=320", "reference=1300"]),
+]
+
+
+@pytest.mark.skipif(c2cnet() is None, reason="no c2cnet: build it, or name it in C2CNET")
+@pytest.mark.parametrize("problem, peer, settings", TINY, ids=[f"{p}-{q}" for p, q, _ in TINY])
+def test_peers_run_on_the_problems_beyond_the_paper(tmp_path, problem, peer, settings):
+    flags = [word for setting in ["n_train=6", "n_test=2", *settings] for word in ("--set", setting)]
+    call("generate", problem, "-o", tmp_path / "data.npz", *flags)
+    data, test = read(tmp_path / "data.npz")
+    assert data.problem == problem and (len(data), len(test)) == (6, 2)
+    assert train(peer, data, 2, test).errors()["rl2e"] < 10
 
 
 @pytest.mark.skipif(c2cnet() is None, reason="no c2cnet: build it, or name it in C2CNET")

@@ -23,21 +23,29 @@ pub fn fill_blocks<const N: usize, T: Send>(
     watcher: &dyn Watcher,
     fill: impl Fn(usize, [MatMut<'_, f64>; N]) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
+    fill_blocks_of(matrices.into(), width, watcher, |first, columns| {
+        let columns = <[MatMut<'_, f64>; N]>::try_from(columns);
+        fill(first, columns.expect("as many as there are matrices"))
+    })
+}
+
+/// As [`fill_blocks`], for any number of matrices.
+pub(crate) fn fill_blocks_of<T: Send>(
+    matrices: Vec<&mut Mat<f64>>,
+    width: usize,
+    watcher: &dyn Watcher,
+    fill: impl Fn(usize, Vec<MatMut<'_, f64>>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     assert!(width > 0, "a block has at least one sample");
-    let mut rest = matrices.map(Mat::as_mut);
+    let mut rest: Vec<_> = matrices.into_iter().map(Mat::as_mut).collect();
     let count = rest.first().map_or(0, |m| m.ncols());
     assert!(rest.iter().all(|m| m.ncols() == count), "samples agree");
     let mut blocks = Vec::with_capacity(count.div_ceil(width));
     for first in (0..count).step_by(width) {
         let take = width.min(count - first);
-        let mut tails = Vec::with_capacity(N);
-        let heads = rest.map(|m| {
-            let (head, tail) = m.split_at_col_mut(take);
-            tails.push(tail);
-            head
-        });
-        let mut tails = tails.into_iter();
-        rest = std::array::from_fn(|_| tails.next().expect("a tail for each head"));
+        let split = rest.into_iter().map(|m| m.split_at_col_mut(take));
+        let (heads, tails): (Vec<_>, Vec<_>) = split.unzip();
+        rest = tails;
         blocks.push((first, take, heads));
     }
     let done = AtomicUsize::new(0);

@@ -23,9 +23,7 @@
 //! 20,000 nodes), an eightieth of the paper's smallest test error on these data, 3.9e-2. Every sample has its own
 //! matrix: the symbolic factorisation is shared, the numeric one takes a few milliseconds.
 
-use crate::fem::{
-    Diffusion, Element, Factor, Pattern, Sampling, Solver, Space, graded_ring, mesh_with_nodes,
-};
+use crate::fem::{Darcy, graded_ring, mesh_with_nodes};
 use crate::setting::Check;
 use crate::{KernelForm, Problem, RandomField, SquaredExponential, Watcher, fill_blocks};
 use c2cnet::Result;
@@ -33,7 +31,6 @@ use c2cnet::data::{Bounds, Dataset, Field, Points};
 use c2cnet::domain::Polygon;
 use faer::Mat;
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
 
 /// Settings of Darcy flow on an L.
 ///
@@ -102,28 +99,21 @@ impl Problem for DarcyLshape {
         let mut k = Mat::zeros(grid.len(), count);
         let mut f = Mat::zeros(grid.len(), count);
         let mut u = Mat::zeros(mesh.nodes().len(), count);
-        // Workspaces are passed from block to block; there are as many as threads.
-        let idle = Mutex::new(Vec::new());
         fill_blocks(
             [&mut k, &mut f, &mut u],
             RandomField::BLOCK,
             watcher,
             |first, [mut k, mut f, mut u]| {
-                let kept = idle.lock().ok().and_then(|mut idle| idle.pop());
-                let mut work = kept.unwrap_or_else(|| sampler.workspace());
                 let [all_k, all_f] = sampler.inputs(seed, first as u64);
                 let samples = k.ncols();
                 k.copy_from(all_k.as_ref().submatrix(0, 0, grid.len(), samples));
                 f.copy_from(all_f.as_ref().submatrix(0, 0, grid.len(), samples));
                 for j in 0..samples {
                     let at = |all: &Mat<f64>, i: usize| all[(grid.len() + i, j)];
-                    sampler.solve(|i| at(&all_k, i), |i| at(&all_f, i), &mut work)?;
-                    for (i, value) in u.as_mut().col_mut(j).iter_mut().enumerate() {
-                        *value = sampler.sampling.value(i, |node| work.u[node]);
+                    let solved = sampler.darcy.solve(|i| at(&all_k, i), |i| at(&all_f, i))?;
+                    for (to, from) in u.as_mut().col_mut(j).iter_mut().zip(solved) {
+                        *to = from;
                     }
-                }
-                if let Ok(mut idle) = idle.lock() {
-                    idle.push(work);
                 }
                 Ok(())
             },
@@ -171,8 +161,8 @@ impl DarcyLshape {
         let polygon = domain(Some((0.75 / vertices as f64).sqrt()))?;
         let mesh = mesh_with_nodes(&polygon, vertices)
             .map_err(Check::of::<Self>().blame("reference", self.reference))?;
-        let space = Space::new(mesh, Element::P2);
-        let coords = [grid, space.nodes()].concat().into_flattened();
+        let darcy = Darcy::new(mesh, outputs)?;
+        let coords = [grid, darcy.nodes()].concat().into_flattened();
         let places = Points::new(2, coords)?;
         let field = |length: f64, sigma: f64| {
             let kernel = SquaredExponential {
@@ -185,9 +175,7 @@ impl DarcyLshape {
         Ok(Sampler {
             log_k: field(self.k_length, self.k_sigma)?,
             f: field(self.f_length, self.f_sigma)?,
-            sampling: space.sampling(outputs)?,
-            solver: Solver::new(Pattern::new(&space, 1, space.on_boundary()))?,
-            space,
+            darcy,
         })
     }
 }
@@ -198,35 +186,10 @@ struct Sampler {
     /// Fields on the grid and then on the nodes of the reference.
     log_k: RandomField,
     f: RandomField,
-    space: Space,
-    solver: Solver,
-    sampling: Sampling,
-}
-
-/// The memory of a thread.
-struct Workspace {
-    factor: Factor,
-    k: Vec<f64>,
-    f: Vec<f64>,
-    load: Vec<f64>,
-    right: Mat<f64>,
-    /// The solution at all nodes.
-    u: Vec<f64>,
+    darcy: Darcy,
 }
 
 impl Sampler {
-    fn workspace(&self) -> Workspace {
-        let n = self.space.len();
-        Workspace {
-            factor: self.solver.empty_factor(),
-            k: vec![0.0; n],
-            f: vec![0.0; n],
-            load: vec![0.0; n],
-            right: Mat::zeros(self.solver.pattern().size(), 1),
-            u: vec![0.0; n],
-        }
-    }
-
     /// $k$ and $f$ of a block of samples: each sample's stream gives the numbers of $k$, then those of $f$.
     fn inputs(&self, seed: u64, first: u64) -> [Mat<f64>; 2] {
         let (of_k, of_f) = (self.log_k.rank(), self.f.rank());
@@ -239,33 +202,6 @@ impl Sampler {
             }
         }
         [k, self.f.draws(for_f)]
-    }
-
-    /// Solves for $k$ and $f$ given at the nodes.
-    fn solve(
-        &self,
-        k: impl Fn(usize) -> f64,
-        f: impl Fn(usize) -> f64,
-        work: &mut Workspace,
-    ) -> Result<()> {
-        for i in 0..self.space.len() {
-            work.k[i] = k(i);
-            work.f[i] = f(i);
-        }
-        let form = Diffusion::at_nodes(&self.space, &work.k);
-        self.solver.factor(&form, &mut work.factor)?;
-        self.space.load_from_nodes(&work.f, &mut work.load);
-        let numbers = self.solver.pattern().free();
-        for (number, value) in numbers.iter().zip(&work.load) {
-            if let Some(i) = number {
-                work.right[(*i, 0)] = *value;
-            }
-        }
-        self.solver.solve(&work.factor, work.right.as_mut());
-        for (number, value) in numbers.iter().zip(&mut work.u) {
-            *value = number.map_or(0.0, |i| work.right[(i, 0)]);
-        }
-        Ok(())
     }
 }
 

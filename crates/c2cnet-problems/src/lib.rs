@@ -1,4 +1,4 @@
-//! The data sets of the paper, and one with jumps, generated.
+//! The data sets of the paper and some more, generated.
 //!
 //! A problem is a struct of settings that knows how to make pairs of input and output functions.
 //! Sample `k` depends on the settings, the seed and `k` only (see [`sample_stream`]): it is the
@@ -20,6 +20,8 @@ pub mod fem;
 mod five_point;
 pub mod helmholtz;
 pub mod kdv_burgers;
+pub mod navier_stokes;
+pub mod nonlinear_diffusion;
 mod pairs;
 pub mod poisson10d;
 pub mod poisson_holes;
@@ -44,6 +46,8 @@ pub use elastic_plate::ElasticPlate;
 pub use five_point::FivePoint;
 pub use helmholtz::Helmholtz;
 pub use kdv_burgers::KdvBurgers;
+pub use navier_stokes::NavierStokes;
+pub use nonlinear_diffusion::NonlinearDiffusion;
 pub use poisson_holes::PoissonHoles;
 pub use poisson10d::Poisson10d;
 pub use problem::{AnyProblem, Problem, generate, problems};

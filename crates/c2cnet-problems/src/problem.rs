@@ -104,6 +104,8 @@ pub fn problems() -> Vec<AnyProblem> {
         AnyProblem::of::<crate::Poisson10d>(),
         AnyProblem::of::<crate::StokesInverse>(),
         AnyProblem::of::<crate::AdvectedSquare>(),
+        AnyProblem::of::<crate::NonlinearDiffusion>(),
+        AnyProblem::of::<crate::NavierStokes>(),
     ]
 }
 

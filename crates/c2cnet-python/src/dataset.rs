@@ -76,21 +76,25 @@ pub fn read_files<'py>(
 /// Triangles and tetrahedra on the output points.
 type Cells = (Option<Vec<[usize; 3]>>, Option<Vec<[usize; 4]>>);
 
+/// Which samples are for training: the number of leading ones, or the name of each one's set.
+type Split = (Option<usize>, Option<Vec<String>>);
+
 /// Writes a data file atomically.
 #[pyfunction]
-#[pyo3(signature = (path, inputs, outputs, n_train=None, cells=(None, None), meta="null"))]
+#[pyo3(signature = (path, inputs, outputs, split=(None, None), cells=(None, None), meta="null"))]
 pub fn write_npz(
     py: Python<'_>,
     path: PathBuf,
     inputs: Vec<NamedArrays<'_>>,
     outputs: Vec<NamedArrays<'_>>,
-    n_train: Option<usize>,
+    split: Split,
     cells: Cells,
     meta: &str,
 ) -> PyResult<()> {
-    let (triangles, tetrahedra) = cells;
+    let ((triangles, tetrahedra), (n_train, split)) = (cells, split);
     let data = Dataset {
         n_train,
+        split,
         tetrahedra,
         meta: parse(meta, "meta").map_err(exception)?,
         ..from_arrays(py, &inputs, &outputs, triangles)?

@@ -1,5 +1,7 @@
 """Fit, predict, evaluate, save, load; arrays of every kind."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -171,6 +173,38 @@ def test_data_files(tmp_path, darcy):
         np.testing.assert_array_equal(getattr(again, key), getattr(darcy, key))
     assert again.n_train == 60 and again.meta == darcy.meta
     assert len(again.train) == 60 and len(again.test) == 20
+
+
+def test_sets_survive_in_files(tmp_path, darcy):
+    sets = ["test" if k % 3 == 0 else "train" for k in range(len(darcy))]
+    named = dataclasses.replace(darcy, n_train=None, split=sets)
+    named.save(tmp_path / "named.npz")
+    again = c2cnet.load_npz(tmp_path / "named.npz")
+    assert again.split == sets
+    assert np.array_equal(again.test.f, darcy.f[::3])
+    with pytest.raises(ValueError, match="split"):
+        dataclasses.replace(named, split=sets[1:]).save(tmp_path / "short.npz")
+
+
+def test_a_part_of_the_samples_is_set_apart(darcy, bases):
+    f, u = darcy.f, darcy.u
+    model = c2cnet.C2CNet(**bases, map="linear", x=darcy.x, y=darcy.y)
+    model.fit(f, u, test_fraction=0.25)
+    apart = model.test_samples_
+    assert len(apart) == 20 and len(set(apart)) == 20
+    rest = np.setdiff1d(np.arange(80), apart)
+    # The samples apart were not used: the fit to the others is the same.
+    alone = c2cnet.C2CNet(**bases, map="linear", x=darcy.x, y=darcy.y).fit(f[rest], u[rest])
+    assert np.array_equal(alone.predict(f), model.predict(f))
+    assert model.test_errors_.rl2e == model.evaluate(f[apart], u[apart]).rl2e
+
+    plan = model.plan(f[rest], u[rest])
+    planned = model.fit(f, u, plan=plan, test_fraction=0.25)
+    assert np.array_equal(planned.test_samples_, apart)
+    assert not hasattr(model.fit(f, u), "test_errors_")
+    for part in (0.0, 1.0, 0.001, float("nan")):
+        with pytest.raises(ValueError, match="test fraction"):
+            model.fit(f, u, test_fraction=part)
 
 
 def test_it_shows_itself(darcy, fitted):

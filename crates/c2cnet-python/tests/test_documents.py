@@ -1,6 +1,7 @@
 """The code of the README and the guide runs, and draws the README's figure."""
 
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +70,16 @@ def test_bring_your_data(tmp_path, monkeypatch):
         arguments = command.split()[3:]
         assert main(arguments) == 0
         assert c2cnet.load_npz(arguments[2]).f.shape == (20, 144)
+
+
+@pytest.mark.timeout(300)
+def test_trajectories(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(ROOT / "docs/examples/small_hdf5.py"))["main"]()
+    names = run("docs/the-well.md")
+    assert names["steady"] and names["c"].shape == (30, 21, 24, 24)
+    for step, rolled, still in [("one_step", "rolled", "still"), ("burgers_step", "burgers_rolled", "burgers_still")]:
+        print(f"{names[step]:.2e}", [f"{e[-1]:.2e}" for e in (names[rolled], names[still])])
+        assert names[step] < 0.02
+        assert (names[rolled] < 0.5 * names[still]).all()
+    assert (tmp_path / "the-well.png").stat().st_size > 1000

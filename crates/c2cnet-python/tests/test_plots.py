@@ -19,7 +19,7 @@ def test_curves_worst_cases_and_diagnoses(darcy, fitted, tmp_path):
     written(fitted.plot_prediction(f, y=np.linspace(0, 1, 333)), tmp_path)
     figure = fitted.plot_worst(f, u, count=2)
     worst = fitted.evaluate(f, u).worst_sample
-    assert figure.axes[0].get_title() == f"sample {worst}"
+    assert [axis.get_title() for axis in figure.axes[:2]] == ["input", f"sample {worst}"]
     written(figure, tmp_path)
     written(fitted.plot_spectrum(darcy.train.f), tmp_path)
     written(fitted.plot_floor(darcy.train.u), tmp_path)
@@ -44,11 +44,13 @@ def test_training_curves(darcy, bases, fitted, tmp_path):
 
 
 def test_grids_space_time_meshes_and_components(tmp_path):
-    for name, settings in [
-        ("darcy2d", {"points": 17}),
-        ("kdv-burgers", {}),
-        ("poisson-holes", {}),
-        ("elastic-plate", {}),
+    # Panels of inputs: a map with its colours, or a curve and, beside a second component, nothing.
+    for name, settings, panels in [
+        ("darcy2d", {"points": 17}, 2),
+        ("kdv-burgers", {}, 1),
+        ("poisson-holes", {}, 2),
+        ("elastic-plate", {}, 2),
+        ("navier-stokes", {"points": 16, "grid": 16, "modes": 5, "history": 2, "next": 2}, 4),
     ]:
         known = next(p for p in c2cnet.problems() if p.name == name).settings
         settings = {k: v for k, v in settings.items() if k in known}
@@ -59,8 +61,10 @@ def test_grids_space_time_meshes_and_components(tmp_path):
         model.fit(data.train.f, data.train.u, data.x, data.y)
         figure = model.plot_prediction(data.test.f, data.test.u)
         components = 2 if data.u.ndim == 3 else 1
-        assert len(figure.axes) == 6 * components
+        assert len(figure.axes) == 6 * components + panels
         written(figure, tmp_path)
+        alone = model.plot_prediction(data.test.f, data.test.u, inputs=False)
+        assert len(alone.axes) == 6 * components
 
 
 def test_points_of_each_sample(waves, tmp_path):

@@ -92,6 +92,34 @@ fn binary_coefficients_take_two_values_and_solutions_converge() {
     assert!(order > 0.8 && errors[2] < 1e-2, "{errors:?}, order {order}");
 }
 
+/// The settings of the benchmark in the module's table: every 28th, 5th and 3rd node of one solution.
+#[test]
+fn the_benchmark_is_one_sample_at_all_resolutions() {
+    let on = |points, refine| {
+        let problem = Darcy2d {
+            points,
+            refine,
+            modes: 421,
+            coefficient: Coefficient::Binary,
+            n_train: 1,
+            n_test: 0,
+            ..Darcy2d::default()
+        };
+        let data = problem.samples(1, &Unwatched).unwrap();
+        [&data.inputs[0].1, &data.outputs[0].1].map(|field| field.values_of(0))
+    };
+    let fine = on(421, 1);
+    for (points, refine) in [(16, 28), (85, 5), (141, 3)] {
+        let found = on(points, refine);
+        for (found, fine) in found.iter().zip(&fine) {
+            for (p, value) in found.iter().enumerate() {
+                let (i, j) = (refine * (p / points), refine * (p % points));
+                assert_eq!(*value, fine[421 * i + j], "{points}: {i} {j}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_printed_field_is_a_third_with_a_constant() {
     let axis = [0.0, 0.3, 1.0];

@@ -31,7 +31,7 @@ fn the_reference_is_finer_than_any_decoder() {
         };
         settings.sampler(&[[0.0, 0.0]], outputs.nodes()).unwrap()
     });
-    let [coarse, fine] = samplers.each_ref().map(|s| s.space.nodes());
+    let [coarse, fine] = samplers.each_ref().map(|s| s.darcy.nodes());
     let places = Points::new(2, [coarse, fine].concat().into_flattened()).unwrap();
     let kernel = SquaredExponential {
         form: KernelForm::Half,
@@ -41,14 +41,9 @@ fn the_reference_is_finer_than_any_decoder() {
     let field = RandomField::new(&places, |a, b| kernel.at(a, b)).unwrap();
     let draws = field.block(1, 0);
     let solve = |sampler: &Sampler, first: usize| {
-        let mut work = sampler.workspace();
         let k = |i: usize| draws[(first + i, 0)].exp();
         let f = |i: usize| draws[(first + i, 1)];
-        sampler.solve(k, f, &mut work).unwrap();
-        let values = 0..outputs.nodes().len();
-        values
-            .map(|i| sampler.sampling.value(i, |n| work.u[n]))
-            .collect::<Vec<f64>>()
+        sampler.darcy.solve(k, f).unwrap()
     };
     let (a, b) = (solve(&samplers[0], 0), solve(&samplers[1], coarse.len()));
     let relative = relative_difference(&a, &b);

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,13 @@ from numpy.typing import NDArray
 from ._arrays import Floats
 
 __version__: str
+
+# Inputs, outputs, and triangles on the output points.
+_Samples: TypeAlias = tuple[
+    Sequence[tuple[Any, ...]], Sequence[tuple[Any, ...]], list[list[int]] | None
+]
+# Who receives the progress, and the device.
+_Conditions: TypeAlias = tuple[Callable[[str], object] | None, str]
 
 class C2CError(RuntimeError):
     """A computation that did not succeed."""
@@ -73,28 +80,17 @@ def begin(
 ) -> tuple[Template, Sums]: ...
 def fit(
     config: str,
-    inputs: Sequence[tuple[Any, ...]],
-    outputs: Sequence[tuple[Any, ...]],
-    triangles: list[list[int]] | None = None,
-    listener: Callable[[str], object] | None = None,
-    device: str = "cpu",
-) -> tuple[Model, str]: ...
-def plan(
-    config: str,
-    inputs: Sequence[tuple[Any, ...]],
-    outputs: Sequence[tuple[Any, ...]],
-    triangles: list[list[int]] | None = None,
-    listener: Callable[[str], object] | None = None,
-    device: str = "cpu",
-) -> tuple[str, list[str]]: ...
+    samples: _Samples,
+    conditions: _Conditions,
+    test_fraction: float | None = None,
+) -> tuple[Model, str, tuple[list[int], str] | None]: ...
 def fit_plan(
     plan: str,
-    inputs: Sequence[tuple[Any, ...]],
-    outputs: Sequence[tuple[Any, ...]],
-    triangles: list[list[int]] | None = None,
-    listener: Callable[[str], object] | None = None,
-    device: str = "cpu",
-) -> tuple[Model, str]: ...
+    samples: _Samples,
+    conditions: _Conditions,
+    test_fraction: float | None = None,
+) -> tuple[Model, str, tuple[list[int], str] | None]: ...
+def plan(config: str, samples: _Samples, conditions: _Conditions) -> tuple[str, list[str]]: ...
 def diagnose(
     model: Model,
     config: str,
@@ -112,7 +108,7 @@ def write_npz(
     path: str | PathLike[str],
     inputs: Sequence[tuple[Any, ...]],
     outputs: Sequence[tuple[Any, ...]],
-    n_train: int | None = None,
+    split: tuple[int | None, list[str] | None] = (None, None),
     cells: tuple[Any, ...] = (None, None),
     meta: str = "null",
 ) -> None: ...

@@ -44,8 +44,9 @@ class Pictures(Operator):
         y: FieldLike | None = None,
         samples: int | list[int] = 0,
         triangles: ArrayLike | None = None,
+        inputs: bool = True,
     ) -> Figure:
-        """Plot predictions, with the truth and the error if known.
+        """Plot predictions, with the truth and the error if known, beside the inputs.
 
         Curves in one dimension; colours in two: a grid, space and time, or a mesh.
 
@@ -57,6 +58,8 @@ class Pictures(Operator):
             Which samples.
         triangles : array of int of shape (triangles, 3), optional
             A mesh on the output points; the constructor's if not given.
+        inputs : bool
+            Whether the inputs are drawn; vectors without points are not.
 
         Returns
         -------
@@ -66,7 +69,7 @@ class Pictures(Operator):
 
         chosen = [samples] if isinstance(samples, int) else list(samples)
         mesh = self.triangles if triangles is None else triangles
-        return plotting.prediction(self, f, u, x, y, chosen, mesh)
+        return plotting.prediction(self, f, u, x, y, chosen, mesh, inputs)
 
     def plot_worst(
         self,

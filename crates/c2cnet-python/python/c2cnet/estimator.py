@@ -42,7 +42,7 @@ class C2CNet(Incremental):
         The bases: one for all components, one for each, or by the names of the fields.
     encoder : Ridge, TruncatedSVD, LearnedPrior or dict, optional
         How input coefficients are found.
-    map : {"auto", "linear", "kernel", "mlp"} or Map
+    map : {"auto", "linear", "kernel", "mlp", "layered"} or Map
         The coefficient map; "auto" takes the best on held-out training samples.
     x, y : array of shape (points, dimension) or (points,), optional
         Points that all samples share, for tools that call ``fit(f, u)``.
@@ -73,6 +73,10 @@ class C2CNet(Incremental):
         What the fit did: choices, candidates, validation errors, seconds; absent after ``load``.
     errors_ : Errors
         Errors on training samples that were held out while choosing.
+    test_errors_ : Errors
+        Errors on the samples that ``fit(..., test_fraction=...)`` set apart; absent without it.
+    test_samples_ : ndarray of int
+        Which samples these are.
 
     Examples
     --------
@@ -129,6 +133,7 @@ class C2CNet(Incremental):
         x: FieldsLike | None = None,
         y: FieldsLike | None = None,
         plan: Mapping[str, Any] | None = None,
+        test_fraction: float | None = None,
     ) -> C2CNet:
         """Fit the operator to samples.
 
@@ -150,6 +155,9 @@ class C2CNet(Incremental):
         plan : dict, optional
             What to do instead of choosing, as :meth:`plan` returns it; the constructor's settings are not
             used then.
+        test_fraction : float, optional
+            This part of the samples, chosen by ``seed``, is set apart before anything is chosen or fitted, and judged
+            at the end: ``test_errors_``, of ``test_samples_``. The command's ``--test-fraction`` takes the same ones.
 
         Returns
         -------
@@ -171,26 +179,13 @@ class C2CNet(Incremental):
         >>> model.errors_.rl2e < 1e-2
         True
         """
-        inputs, outputs = self._data(f, u, x, y)
-        triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
+        inputs, outputs, samples = self._samples(f, u, x, y)
+        conditions = (self._listener(), self.device)
         if plan is None:
-            model, report = _c2cnet.fit(
-                json.dumps(self._settings()),
-                [i.arrays() for i in inputs],
-                [o.arrays() for o in outputs],
-                triangles,
-                self._listener(),
-                self.device,
-            )
+            done = _c2cnet.fit(json.dumps(self._settings()), samples, conditions, test_fraction)
         else:
-            model, report = _c2cnet.fit_plan(
-                json.dumps(plan),
-                [i.arrays() for i in inputs],
-                [o.arrays() for o in outputs],
-                triangles,
-                self._listener(),
-                self.device,
-            )
+            done = _c2cnet.fit_plan(json.dumps(plan), samples, conditions, test_fraction)
+        model, report, tested = done
         self._forget_sums()
         self._model = model
         self._read_from = None
@@ -200,7 +195,17 @@ class C2CNet(Incremental):
             warnings.warn(text, stacklevel=2)
         held = self.report_["validation"]
         self.errors_ = Errors.from_report(held, held.pop("relative"))
+        self._remember_test(tested)
         return self
+
+    def _remember_test(self, tested: tuple[list[int], str] | None) -> None:
+        for name in ("test_samples_", "test_errors_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if tested is not None:
+            chosen, text = tested
+            errors = json.loads(text)
+            self.test_samples_ = np.array(chosen, dtype=np.intp)
+            self.test_errors_ = Errors.from_report(errors, errors.pop("relative"))
 
     def plan(
         self,
@@ -231,19 +236,20 @@ class C2CNet(Incremental):
         'linear'
         >>> model = model.fit(data.train.f, data.train.u, data.x, data.y, plan=plan)
         """
-        inputs, outputs = self._data(f, u, x, y)
-        triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
-        config = json.dumps(self._settings())
-        text, _ = _c2cnet.plan(
-            config,
-            [i.arrays() for i in inputs],
-            [o.arrays() for o in outputs],
-            triangles,
-            self._listener(),
-            self.device,
-        )
+        _, _, samples = self._samples(f, u, x, y)
+        conditions = (self._listener(), self.device)
+        text, _ = _c2cnet.plan(json.dumps(self._settings()), samples, conditions)
         plan: dict[str, Any] = json.loads(text)
         return plan
+
+    def _samples(
+        self, f: FieldsLike, u: FieldsLike, x: FieldsLike | None, y: FieldsLike | None
+    ) -> tuple[list[Named], list[Named], Any]:
+        """Return inputs, outputs, and both with the triangles as the library takes them."""
+        inputs, outputs = self._data(f, u, x, y)
+        triangles = None if self.triangles is None else np.asarray(self.triangles).tolist()
+        arrays = ([i.arrays() for i in inputs], [o.arrays() for o in outputs], triangles)
+        return inputs, outputs, arrays
 
     def _data(
         self, f: FieldsLike, u: FieldsLike, x: FieldsLike | None, y: FieldsLike | None

@@ -213,8 +213,9 @@ def prediction(
     y: Any,
     samples: Sequence[int],
     triangles: Any,
+    inputs: bool = True,
 ) -> Figure:
-    """Plot predictions, with the truth and the error if known.
+    """Plot predictions, with the truth and the error if known, beside the inputs.
 
     Parameters
     ----------
@@ -225,7 +226,9 @@ def prediction(
     samples : sequence of int
         Which samples.
     triangles : array of int of shape (triangles, 3) or None
-        A mesh on the output points.
+        A mesh on the output points, used for inputs on the same points, too.
+    inputs : bool
+        Whether the inputs are drawn; vectors without points are not.
 
     Returns
     -------
@@ -236,7 +239,7 @@ def prediction(
         raise ValueError("plots support one input and one output; plot named fields one by one")
     chosen = list(samples)
     where, values = first.points, first.values
-    inputs = [values[k] for k in chosen]
+    given = [values[k] for k in chosen]
     sensors = [where[k] for k in chosen] if isinstance(where, list) else where
     at = model._known(model.y, "_fitted_y") if y is None else y
     if at is None:
@@ -244,7 +247,7 @@ def prediction(
     points = _arrays.place(at, "y", samples=len(values)).points
     places = [points[k] for k in chosen] if isinstance(points, list) else [points] * len(chosen)
     predicted = model.predict(
-        inputs if isinstance(sensors, list) else np.stack(inputs),
+        given if isinstance(sensors, list) else np.stack(given),
         sensors,
         places if isinstance(points, list) else points,
     )
@@ -254,14 +257,42 @@ def prediction(
     if u is not None:
         truths = [_arrays.numbers(u[k], "u")[0].reshape(len(at), -1) for k, at in zip(chosen, places)]
     mesh = None if triangles is None else np.asarray(triangles)
+    # The first column is left free for them.
+    shown = inputs and sensors is not None
     draw = _curves if places[0].shape[1] == 1 else _maps
-    return draw(places, predicted, truths, chosen, mesh)
+    picture, axes, rows = draw(places, predicted, truths, chosen, mesh, int(shown))
+    if shown:
+        at = sensors if isinstance(sensors, list) else [sensors] * len(chosen)
+        _inputs(axes[:, 0], rows, at, given, mesh, places)
+    return picture
+
+
+def _inputs(
+    axes: Any, rows: list[int], at: list[Any], given: list[Any], mesh: Any, places: list[Any]
+) -> None:
+    """Draw the components of each sample's input down its rows; those that have no row are left out."""
+    for line, (axis, row) in enumerate(zip(axes, rows)):
+        values, points = _two_axes(given[row]), at[row]
+        curve = points.shape[1] == 1
+        c = line - rows.index(row)
+        if c >= (1 if curve else values.shape[1]):
+            axis.axis("off")
+        elif curve:
+            order = np.argsort(points[:, 0])
+            axis.plot(points[order, 0], values[order])
+            axis.set_title("input")
+        else:
+            words, seen, across = _parts(points)[0]
+            name = "input" + (f", component {c}" if values.shape[1] > 1 else "") + words
+            same = points.shape == places[row].shape and np.array_equal(points, places[row])
+            _paint(axis, points[seen][:, across], values[seen, c], mesh if same else None, name)
 
 
 def _curves(
-    places: list[Any], predicted: Any, truths: list[Any] | None, samples: list[int], mesh: Any
-) -> Figure:
-    picture, axes = _panels(len(samples), 1 if truths is None else 2, 4.6, 2.4)
+    places: list[Any], predicted: Any, truths: list[Any] | None, samples: list[int], mesh: Any, free: int
+) -> tuple[Figure, Any, list[int]]:
+    picture, every = _panels(len(samples), free + (1 if truths is None else 2), 4.6, 2.4)
+    axes = every[:, free:]
     for row, k in enumerate(samples):
         order = np.argsort(places[row][:, 0])
         at = places[row][order, 0]
@@ -279,12 +310,14 @@ def _curves(
         left.legend(unique.values(), unique.keys(), fontsize="small")
     for axis in axes[-1]:
         axis.set_xlabel("y")
-    return picture
+    for axis in every[-1, :free]:
+        axis.set_xlabel("x")
+    return picture, every, list(range(len(samples)))
 
 
 def _maps(
-    places: list[Any], predicted: Any, truths: list[Any] | None, samples: list[int], mesh: Any
-) -> Figure:
+    places: list[Any], predicted: Any, truths: list[Any] | None, samples: list[int], mesh: Any, free: int
+) -> tuple[Figure, Any, list[int]]:
     components = _two_axes(predicted[0]).shape[1]
     rows = [
         (row, c, part)
@@ -292,7 +325,8 @@ def _maps(
         for c in range(components)
         for part in _parts(places[row])
     ]
-    picture, axes = _panels(len(rows), 1 if truths is None else 3, 3.6, 3.0)
+    picture, every = _panels(len(rows), free + (1 if truths is None else 3), 3.6, 3.0)
+    axes = every[:, free:]
     for line, (row, c, (words, seen, across)) in zip(axes, rows):
         at = places[row][seen][:, across]
         shown = _two_axes(predicted[row])[:, c]
@@ -308,7 +342,7 @@ def _maps(
         most = float(np.abs(error).max()) or 1.0
         title = f"error, relative {_relative(truth, shown):.1e}"
         _paint(line[2], at, error[seen], mesh, title, (-most, most), "RdBu_r")
-    return picture
+    return picture, every, [row for row, _, _ in rows]
 
 
 def _parts(points: NDArray[Any]) -> list[tuple[str, NDArray[np.intp], list[int]]]:

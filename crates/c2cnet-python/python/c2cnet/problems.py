@@ -57,6 +57,8 @@ class Dataset:
         A mesh on the output points.
     meta : dict
         How the data was made.
+    split : list of str or None
+        The set of each sample, ``"train"``, ``"test"`` or another name, instead of ``n_train``.
     tetrahedra : ndarray of shape (tetrahedra, 4) or None
         A mesh on output points in space.
 
@@ -147,7 +149,7 @@ class Dataset:
             path,
             [i.arrays() for i in inputs],
             [o.arrays() for o in outputs],
-            self.n_train,
+            (self.n_train, self.split),
             tuple(cells),
             json.dumps(self.meta),
         )
