@@ -50,9 +50,12 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
         some: &some,
     };
     let mut choices = Vec::new();
-    // Inputs first: what cannot be used is refused before the longer search.
-    let (drafts, open) = search.prescribed_inputs()?;
-    let mut outputs = search.prescribed_outputs()?;
+    let (inputs, outputs) = rayon::join(
+        || search.prescribed_inputs(),
+        || search.prescribed_outputs(),
+    );
+    let (drafts, open) = inputs?;
+    let mut outputs = outputs?;
     let (inputs, error) = search.settle_inputs(drafts, &open, &outputs, &mut choices)?;
     // With all samples the map errs less than with those of the search.
     let part = some.samples() as f64 / train.samples() as f64;

@@ -2,9 +2,11 @@
 
 use crate::Result;
 use crate::decode::Targets;
+use crate::error::in_order;
 use crate::fit::{Context, Inputs, MapTrainingSet, encode_inputs, held_out_error};
 use crate::map::LinearMap;
 use crate::plan::InputPlan;
+use rayon::prelude::*;
 
 /// The ways in which samples are held out, the first of them the one of the fit: several where samples are few.
 pub(super) struct Folds<'a>(Vec<Context<'a>>);
@@ -25,11 +27,13 @@ impl<'a> Folds<'a> {
     pub(super) fn each<T>(
         &self,
         learned: bool,
-        make: impl Fn(&Context<'a>) -> Result<T>,
-    ) -> Result<PerFold<T>> {
+        make: impl Fn(&Context<'a>) -> Result<T> + Sync + Send,
+    ) -> Result<PerFold<T>>
+    where
+        T: Send,
+    {
         let count = if learned { self.0.len() } else { 1 };
-        let made = self.0[..count].iter().map(make).collect::<Result<_>>()?;
-        Ok(PerFold(made))
+        Ok(PerFold(in_order(self.0[..count].par_iter().map(make))?))
     }
 
     /// The inputs as `plans` encode them.

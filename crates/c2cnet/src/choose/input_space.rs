@@ -221,15 +221,14 @@ impl Search<'_> {
             name: "prescribed".into(),
             error,
         }];
-        for space in [Space::Hybrid, Space::Learned] {
-            let trial = in_space(space, &prescribed);
-            let words = in_words(&trial);
-            self.context.begin(Step::TryInputBasis(words.into()));
-            let Some(found) = judge.error_with(drafts, i, &trial)? else {
+        let trials = [Space::Hybrid, Space::Learned].map(|space| in_space(space, &prescribed));
+        let errors = judge.errors_with(drafts, i, &trials, |plan| in_words(plan).into())?;
+        for (found, trial) in errors.into_iter().zip(trials) {
+            let Some(found) = found else {
                 continue;
             };
             candidates.push(Candidate {
-                name: words.into(),
+                name: in_words(&trial).into(),
                 error: found,
             });
             // The first is preferred in a tie.

@@ -9,6 +9,7 @@ use super::transforms::{InputDraft, transform_candidates, with_transforms};
 use crate::data::{Fields, Observations};
 use crate::decode::Targets;
 use crate::encode::{Transform, stack_components};
+use crate::error::in_order;
 use crate::fit::represent_outputs;
 use crate::map::{KernelFunction, KernelSpec};
 use crate::observe::Step;
@@ -16,6 +17,7 @@ use crate::plan::{InputPlan, OutputPlan};
 use crate::settings::MapConfig;
 use crate::{Error, Result, linalg};
 use faer::Mat;
+use rayon::prelude::*;
 
 /// A transform that is worse by this factor is out.
 const CLEAR: f64 = 1.15;
@@ -70,8 +72,10 @@ impl<'a> Judge<'a> {
         };
         let mut errors = Vec::new();
         let raw = map.takes_raw_coefficients();
-        for transforms in transform_candidates(&search.some.inputs, drafts, raw) {
-            let error = judge.error(&with_transforms(drafts, &transforms))?;
+        let candidates = transform_candidates(&search.some.inputs, drafts, raw);
+        let tried = candidates.par_iter();
+        let tried = tried.map(|transforms| judge.error(&with_transforms(drafts, transforms)));
+        for (error, transforms) in in_order(tried)?.into_iter().zip(candidates) {
             if errors.iter().all(|e| error < *e) {
                 judge.transforms = transforms;
             }
@@ -90,18 +94,31 @@ impl<'a> Judge<'a> {
         i: usize,
         ranked: &[Ranked],
     ) -> Result<Vec<(f64, usize)>> {
-        let mut judged = Vec::new();
-        for candidate in finalists(ranked) {
-            let spec = &ranked[candidate].spec;
-            self.folds.first().begin(Step::TryInputBasis(name_of(spec)));
-            let trial = InputPlan {
-                bases: vec![spec.clone()],
-                ..drafts[i].plan.clone()
-            };
-            let error = self.error_with(drafts, i, &trial)?;
-            judged.extend(error.map(|error| (error, candidate)));
+        let candidates = finalists(ranked);
+        let trial = |&candidate: &usize| InputPlan {
+            bases: vec![ranked[candidate].spec.clone()],
+            ..drafts[i].plan.clone()
+        };
+        let trials: Vec<InputPlan> = candidates.iter().map(trial).collect();
+        let errors = self.errors_with(drafts, i, &trials, |plan| name_of(&plan.bases[0]))?;
+        let judged = errors.into_iter().zip(candidates);
+        Ok(judged.filter_map(|(e, c)| e.map(|e| (e, c))).collect())
+    }
+
+    /// The errors with each of other plans for input `i`, side by side; `None` where the inputs cannot be encoded so.
+    pub(super) fn errors_with(
+        &self,
+        drafts: &[InputDraft],
+        i: usize,
+        trials: &[InputPlan],
+        in_words: impl Fn(&InputPlan) -> String,
+    ) -> Result<Vec<Option<f64>>> {
+        for trial in trials {
+            let step = Step::TryInputBasis(in_words(trial));
+            self.folds.first().begin(step);
         }
-        Ok(judged)
+        let errors = trials.par_iter();
+        in_order(errors.map(|trial| self.error_with(drafts, i, trial)))
     }
 
     /// The error with another plan for input `i`, `None` if the inputs cannot be encoded so.

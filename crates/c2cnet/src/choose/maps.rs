@@ -1,6 +1,7 @@
 //! The comparison of maps in closed form on held-out training samples.
 
 use super::folds::Fold;
+use crate::error::in_order;
 use crate::fit::fold_linear;
 use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap};
 use crate::metrics::mean;
@@ -8,6 +9,7 @@ use crate::plan::MapPlan;
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{MapConfig, MapKind};
 use crate::{Error, Result};
+use rayon::prelude::*;
 
 /// The better map in closed form, chosen and judged on the fold.
 pub(super) struct ClosedForm {
@@ -32,10 +34,8 @@ const KERNEL_ROUNDING: f64 = 1e-9;
 /// `folds`. The maps themselves are those of the first fold.
 pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedForm> {
     let context = folds[0].context;
-    let mut linear = folds
-        .iter()
-        .map(|fold| fold_linear(fold.context, &fold.set))
-        .collect::<Result<Vec<_>>>()?;
+    let linear = folds.par_iter();
+    let mut linear = in_order(linear.map(|fold| fold_linear(fold.context, &fold.set)))?;
     let linear_errors = folds.iter().zip(&linear).map(|(f, l)| f.error(l));
     let linear_error = mean(&linear_errors.collect::<Vec<_>>());
     let mut candidates = vec![Candidate {

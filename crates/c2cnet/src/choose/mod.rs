@@ -26,6 +26,7 @@ pub(crate) use sizes::Sizes;
 
 use crate::data::{Dataset, Fields};
 use crate::encode::Kind;
+use crate::error::in_order;
 use crate::fit::{Context, Inputs, Outputs, Prepared, represent_outputs};
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan, Plan};
@@ -34,6 +35,7 @@ use crate::settings::{FitConfig, MapConfig};
 use crate::{Error, Result};
 use folds::{Folds, PerFold};
 use maps::ClosedForm;
+use rayon::prelude::*;
 use std::time::Instant;
 use transforms::{InputDraft, transform_candidates, with_transforms};
 
@@ -123,6 +125,7 @@ impl Comparison<'_> {
         let raw = self.config.map.takes_raw_coefficients();
         let mut best: Option<EncodedInputs> = None;
         let mut refused = None;
+        let mut all = Vec::new();
         for transforms in transform_candidates(&context.train.inputs, drafts, raw) {
             context.check_cancelled()?;
             let log = transforms.iter().any(|t| t.takes_log());
@@ -132,16 +135,21 @@ impl Comparison<'_> {
             // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
             let encoded = self.folds.encode(&plans, raw);
             prepared.seconds.encoding += clock.elapsed().as_secs_f64();
-            let encoded = match encoded {
-                Ok(encoded) => encoded,
+            match encoded {
+                Ok(encoded) => all.push((log, plans, encoded)),
                 Err(e @ Error::Interrupted) => return Err(e),
                 Err(e) => {
                     refused.get_or_insert(e);
-                    continue;
                 }
-            };
+            }
+        }
+        for &(log, ..) in &all {
             context.begin(Step::ChooseMap { log });
-            let closed = self.closed_form(&encoded, &self.config.map)?;
+        }
+        let closed = all.par_iter();
+        let closed =
+            in_order(closed.map(|(_, _, encoded)| self.closed_form(encoded, &self.config.map)))?;
+        for ((log, plans, encoded), closed) in all.into_iter().zip(closed) {
             let suffix = if log { " with log input" } else { "" };
             prepared
                 .candidates
@@ -166,8 +174,9 @@ impl Comparison<'_> {
     ) -> Result<EncodedInputs> {
         for (i, draft) in self.drafts.iter().enumerate() {
             let mut words = input_space::in_words(&draft.plan).to_string();
-            for (rival_words, rival) in &draft.rivals {
-                let other = self.with_input(&best, i, rival)?;
+            let others = draft.rivals.par_iter();
+            let others = in_order(others.map(|(_, rival)| self.with_input(&best, i, rival)))?;
+            for ((rival_words, _), other) in draft.rivals.iter().zip(others) {
                 let (least, most) = (other.2.error, best.2.error);
                 let wins = least < most;
                 let mut pair = [rival_words.clone(), words];

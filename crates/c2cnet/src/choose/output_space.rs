@@ -7,12 +7,14 @@ use super::ranking::{
 use super::search::{Search, TIE, basis_choice, named_bases, search_samples};
 use crate::basis::{HybridSpec, interpolation_error};
 use crate::data::{Bounds, Observations};
+use crate::error::in_order;
 use crate::fit::Context;
 use crate::observe::Step;
 use crate::plan::OutputPlan;
 use crate::report::{Choice, Subject};
 use crate::settings::{FitConfig, Space};
 use crate::{Error, Result};
+use rayon::prelude::*;
 
 /// Floors below this are as good as zero: no map comes close.
 const NEGLIGIBLE_FLOOR: f64 = 3e-5;
@@ -227,14 +229,17 @@ impl Search<'_> {
         let domain = &draft.plan.domain;
         let mut best: Option<(HybridSpec, f64)> = None;
         let interpolated = self.interpolation_error(draft.index, domain);
-        for part in parts {
-            let spec = HybridSpec {
-                prescribed: part.map(|p| ranked[p].spec.clone()),
-                cut: part.map_or(HybridSpec::default().cut, |p| ranked[p].cut),
-                learned: Some(self.config.search.max_functions),
-                tolerance,
-            };
-            let tried = ranking.try_spec(spec.clone().into(), domain)?;
+        let spec = |part: &Option<usize>| HybridSpec {
+            prescribed: part.map(|p| ranked[p].spec.clone()),
+            cut: part.map_or(HybridSpec::default().cut, |p| ranked[p].cut),
+            learned: Some(self.config.search.max_functions),
+            tolerance,
+        };
+        let tried = in_order(parts.par_iter().map(|part| {
+            let spec = spec(part);
+            Ok((ranking.try_spec(spec.clone().into(), domain)?, spec))
+        }))?;
+        for (part, (tried, spec)) in parts.into_iter().zip(tried) {
             let Some(tried) = tried.filter(|t| t.trusted) else {
                 continue;
             };

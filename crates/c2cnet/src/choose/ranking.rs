@@ -180,11 +180,12 @@ impl<'a> Ranking<'a> {
         let best = bests.iter().map(|b| b.error).fold(f64::INFINITY, f64::min);
         // Where none is trusted, the best of them has to do.
         if domain.dim() == 2 && best >= self.stop.error && best.is_finite() {
-            for (f, near) in bests.iter().enumerate() {
-                if near.error <= CLOSE * best {
-                    self.stretch(f, &ladders[f], *near, domain, &mut ranked)?;
-                }
-            }
+            let near: Vec<usize> = (0..bests.len())
+                .filter(|&f| bests[f].error <= CLOSE * best)
+                .collect();
+            let stretched = near.par_iter();
+            let stretched = stretched.map(|&f| self.stretch(f, &ladders[f], bests[f], domain));
+            ranked.extend(in_order(stretched)?.into_iter().flatten());
         }
         Ok(trusted(ranked))
     }
@@ -229,8 +230,8 @@ impl<'a> Ranking<'a> {
         ladder: &Ladder,
         near: Best,
         domain: &Bounds,
-        ranked: &mut Vec<Ranked>,
-    ) -> Result<()> {
+    ) -> Result<Vec<Ranked>> {
+        let mut ranked = Vec::new();
         for step in [2.0, 0.5] {
             let (mut stretch, mut least) = (step, near.error);
             loop {
@@ -253,7 +254,7 @@ impl<'a> Ranking<'a> {
                 break;
             }
         }
-        Ok(())
+        Ok(ranked)
     }
 
     /// How well one basis represents the field, `None` if it cannot be built or fitted.

@@ -18,7 +18,6 @@ use super::orthonormal::{Cell, Orthonormal, leading_columns};
 use crate::basis::{Block, Blocks, Design, Separable};
 use crate::error::in_order;
 use crate::{Result, linalg};
-use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -287,7 +286,7 @@ fn with_holes(products: &Separable, r: &[Mat<f64>], skip: &[bool]) -> Result<Opt
     let triangle = products.product_of(r, &all);
     let svd = linalg::thin_svd(linalg::mul(l.transpose(), triangle.as_ref()).as_ref())?;
     let mut mix = svd.u;
-    solve_upper_triangular_in_place(l.transpose(), mix.as_mut(), linalg::par());
+    linalg::solve_upper(l.transpose(), mix.as_mut());
     Ok(Some(Spectrum {
         left: Orthonormal::Separable {
             products: products.clone().without_rows(skip),

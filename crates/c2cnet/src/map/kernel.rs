@@ -277,6 +277,11 @@ impl Features {
 
 /// $(K + \nu I)^{-1}C$ for `c` with one row per sample; `None` if $K + \nu I$ does not factor.
 pub(super) fn solve(mut k: Mat<f64>, nugget: f64, c: MatRef<'_, f64>) -> Option<Mat<f64>> {
+    solve_in(&mut k, nugget, c)
+}
+
+/// [`solve`], which leaves the factor in `k`.
+pub(super) fn solve_in(k: &mut Mat<f64>, nugget: f64, c: MatRef<'_, f64>) -> Option<Mat<f64>> {
     for i in 0..k.nrows() {
         k[(i, i)] += nugget;
     }

@@ -49,7 +49,7 @@ impl KernelFunction {
                 let s = (5.0 * q).sqrt();
                 -(5.0 / 3.0) * (1.0 + s) * (-s).exp()
             }
-            KernelFunction::InverseMultiquadric => -(1.0 + q).powf(-1.5),
+            KernelFunction::InverseMultiquadric => -1.0 / ((1.0 + q) * (1.0 + q).sqrt()),
             KernelFunction::Gaussian => -(-0.5 * q).exp(),
         }
     }

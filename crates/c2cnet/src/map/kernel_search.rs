@@ -14,6 +14,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A choice, with the features it was made in.
 #[derive(Debug)]
@@ -79,6 +80,9 @@ const NUGGETS: std::ops::RangeInclusive<i32> = -26..=-4;
 /// Steps along them by factors of two and ten, and by the roots of these.
 const WHOLE: i32 = 2;
 const HALF: i32 = 1;
+
+/// So many threads are kept busy by one factorisation; where there are more, steps are computed ahead.
+const THREADS_PER_FACTOR: usize = 2;
 
 /// Samples, one column each, of which some are held out.
 #[derive(Clone, Copy)]
@@ -156,10 +160,11 @@ impl KernelSearch<'_> {
         for _ in 0..self.spec.passes {
             let last = found.passes[found.passes.len() - 1].clone();
             let weighed_by = last.settings;
-            for (features, fold) in features.iter_mut().zip(&comparison.fine) {
+            let folds = features.par_iter().zip(&comparison.fine);
+            features = in_order(folds.map(|(features, fold)| {
                 let (a, c) = (fold.a.as_ref(), fold.c.as_ref());
-                *features = agop::reweight(features, a, c, weighed_by, self.seed)?;
-            }
+                agop::reweight(features, a, c, weighed_by, self.seed)
+            }))?;
             let only = std::slice::from_ref(&features);
             let Some(trial) = comparison.best_of(only, Some(weighed_by))? else {
                 break;
@@ -291,14 +296,14 @@ impl<'a> Fold<'a> {
         (self.a.ncols(), self.held.len())
     }
 
-    /// The error on the held-out samples, `None` if the kernel matrix does not factor.
-    fn held_out_error(&self, k: &Mat<f64>, k_held: &Mat<f64>, nugget: f64) -> Option<f64> {
+    /// The error on the held-out samples, `None` if the kernel matrix `k` does not factor, which is overwritten.
+    fn held_out_error(&self, k: &mut Mat<f64>, k_held: &Mat<f64>, nugget: f64) -> Option<f64> {
         // (K + nu I)^{-1} applied to whichever has fewer columns: targets or held-out samples.
         let mut predicted = if self.c.nrows() < k_held.ncols() {
-            let alpha = super::kernel::solve(k.clone(), nugget, self.c.transpose())?;
+            let alpha = super::kernel::solve_in(k, nugget, self.c.transpose())?;
             linalg::mul(alpha.transpose(), k_held.as_ref())
         } else {
-            let weights = super::kernel::solve(k.clone(), nugget, k_held.as_ref())?;
+            let weights = super::kernel::solve_in(k, nugget, k_held.as_ref())?;
             linalg::mul(self.c.as_ref(), weights.as_ref())
         };
         for column in 0..predicted.ncols() {
@@ -326,10 +331,9 @@ impl Comparison<'_> {
             Some(_) => std::slice::from_ref(&self.spec.exponent),
             None => &[Some(0.5), Some(0.75), Some(1.0), None],
         };
-        let relevance = self.fine.iter();
-        let relevance = relevance
-            .map(|fold| Relevance::new(fold.linear, fold.a.as_ref()))
-            .collect::<Result<Vec<_>>>()?;
+        let relevance = self.fine.par_iter();
+        let relevance =
+            in_order(relevance.map(|fold| Relevance::new(fold.linear, fold.a.as_ref())))?;
         let features = |exponent: &Option<f64>| -> Vec<Features> {
             let folds = self.fine.iter().zip(&relevance);
             let of_fold = |(fold, relevance): (&Fold<'_>, &Relevance)| match exponent {
@@ -338,7 +342,7 @@ impl Comparison<'_> {
             };
             folds.map(of_fold).collect()
         };
-        let mut all: Vec<Vec<Features>> = exponents.iter().map(features).collect();
+        let mut all: Vec<Vec<Features>> = exponents.par_iter().map(features).collect();
         let Some(best) = self.best_of(&all, None)? else {
             return Err(Error::Numerical(
                 "no kernel matrix was positive definite; give a larger nugget".into(),
@@ -390,19 +394,32 @@ impl Comparison<'_> {
             let near = sorted.iter().filter(|s| s.error <= near);
             starts = near.take(FINALISTS).map(Start::at).collect();
         }
-        let mut best: Option<Trial> = None;
-        for mut start in starts {
-            // Neighbouring exponents have similar optima: the next starts where the best one ended.
-            let neighbour = best.map(|b| b.settings);
-            let neighbour = neighbour.filter(|s| s.kernel == start.kernel);
-            start.from = start.from.or(neighbour);
-            let found = self.descend(features, &self.fine, start, WHOLE)?;
-            best = match (best, found) {
-                (Some(best), Some(found)) if found.error >= best.error => Some(best),
-                (best, found) => found.or(best),
-            };
-        }
-        Ok(best)
+        // Neighbouring exponents have similar optima: the others start where the first one ended.
+        let Some((first, others)) = starts.split_first() else {
+            return Ok(None);
+        };
+        let descend = |start: &Start| self.descend(features, &self.fine, *start, WHOLE);
+        let (best, others) = match others.iter().all(|s| s.from.is_some()) {
+            true => {
+                let all = in_order(starts.par_iter().map(descend))?;
+                (None, all)
+            }
+            false => {
+                let best = descend(first)?;
+                let near = |start: &Start| Start {
+                    from: start.from.or_else(|| start.near(best.as_ref())),
+                    ..*start
+                };
+                let others = others.par_iter().map(|start| descend(&near(start)));
+                (best, in_order(others)?)
+            }
+        };
+        let found = best.into_iter().chain(others.into_iter().flatten());
+        // The first of equals.
+        Ok(found.reduce(|best, next| match next.error < best.error {
+            true => next,
+            false => best,
+        }))
     }
 
     /// Descends on the grid of length and nugget, one step at a time, until no neighbour is better.
@@ -436,8 +453,11 @@ impl Comparison<'_> {
         let mut improved = true;
         while improved {
             improved = false;
-            for (dl, dn) in &steps {
-                let next = (position.0 + stride * dl, position.1 + stride * dn);
+            for (i, step) in steps.iter().enumerate() {
+                let to = |(l, n): &(i32, i32)| (position.0 + stride * l, position.1 + stride * n);
+                let next = to(step);
+                // If this step does not help, the ones after it are next.
+                grid.look_ahead(steps[i..].iter().map(to))?;
                 let e = grid.error_at(next)?;
                 if e < PROGRESS * error {
                     (position, error, improved) = (next, e, true);
@@ -478,6 +498,12 @@ impl Start {
         }
     }
 
+    /// The settings of another descent, if it had the same kernel.
+    fn near(&self, other: Option<&Trial>) -> Option<PassSettings> {
+        let settings = other.map(|o| o.settings);
+        settings.filter(|s| s.kernel == self.kernel)
+    }
+
     fn position(&self) -> Position {
         match (self.from, self.kernel) {
             (Some(s), _) => (
@@ -510,7 +536,7 @@ impl<'a> ErrorGrid<'a> {
         folds: &'a [Fold<'a>],
         kernel: KernelFunction,
     ) -> Self {
-        let folds = folds.iter().zip(features);
+        let folds = folds.par_iter().zip(features);
         ErrorGrid {
             comparison,
             kernel,
@@ -532,21 +558,43 @@ impl<'a> ErrorGrid<'a> {
 
     /// The held-out error, infinite where a kernel matrix does not factor and beyond the grid.
     fn error_at(&mut self, position: Position) -> Result<f64> {
-        if !LENGTHS.contains(&position.0) || !NUGGETS.contains(&position.1) {
+        if !self.contains(position) {
             return Ok(f64::INFINITY);
         }
         if let Some(&error) = self.seen.get(&position) {
             return Ok(error);
         }
-        let pass = self.at(position);
-        let mut total = 0.0;
-        for fold in &mut self.folds {
-            check_cancelled(self.comparison.observer)?;
-            total += fold.error(pass).unwrap_or(f64::INFINITY);
-        }
-        let error = total / self.folds.len() as f64;
+        let error = self.compute(position)?;
         self.seen.insert(position, error);
         Ok(error)
+    }
+
+    fn contains(&self, position: Position) -> bool {
+        LENGTHS.contains(&position.0) && NUGGETS.contains(&position.1)
+    }
+
+    /// Computes the error at the first of these positions, if it is not known, and beside it those at the following
+    /// ones, as far as there are threads that would be idle. How many are computed early changes no result.
+    fn look_ahead(&mut self, positions: impl Iterator<Item = Position>) -> Result<()> {
+        let width = (rayon::current_num_threads() / THREADS_PER_FACTOR).max(1);
+        let unknown = |p: &Position| self.contains(*p) && !self.seen.contains_key(p);
+        let mut positions = positions.peekable();
+        if width == 1 || !positions.peek().is_some_and(unknown) {
+            return Ok(());
+        }
+        let ahead: Vec<Position> = positions.filter(unknown).take(width).collect();
+        let errors = in_order(ahead.par_iter().map(|&p| self.compute(p)))?;
+        self.seen.extend(ahead.into_iter().zip(errors));
+        Ok(())
+    }
+
+    fn compute(&self, position: Position) -> Result<f64> {
+        let pass = self.at(position);
+        let errors = in_order(self.folds.par_iter().map(|fold| {
+            check_cancelled(self.comparison.observer)?;
+            Ok(fold.error(pass).unwrap_or(f64::INFINITY))
+        }))?;
+        Ok(errors.iter().sum::<f64>() / self.folds.len() as f64)
     }
 }
 
@@ -556,7 +604,16 @@ struct FoldErrors<'a> {
     within: Mat<f64>,
     across: Mat<f64>,
     /// Kernel matrices of the last length: steps along the nugget use them again.
-    matrices: Option<(f64, Mat<f64>, Mat<f64>)>,
+    matrices: Mutex<Option<Arc<KernelMatrices>>>,
+    /// Memory that is taken in turn: fresh pages cost as much as kernels.
+    spare: Mutex<Vec<Mat<f64>>>,
+}
+
+/// Kernels of one length.
+struct KernelMatrices {
+    length: f64,
+    within: Mat<f64>,
+    across: Mat<f64>,
 }
 
 impl<'a> FoldErrors<'a> {
@@ -567,18 +624,60 @@ impl<'a> FoldErrors<'a> {
             fold,
             within: squared_distances_within(z.as_ref()),
             across: squared_distances(z.as_ref(), z_held.as_ref()),
-            matrices: None,
+            matrices: Mutex::default(),
+            spare: Mutex::default(),
         }
     }
 
-    fn error(&mut self, pass: PassSettings) -> Option<f64> {
-        if self.matrices.as_ref().is_none_or(|m| m.0 != pass.length) {
-            let (mut k, mut k_held) = (self.within.clone(), self.across.clone());
-            to_kernel_within(&mut k, pass.kernel, pass.length);
-            to_kernel(&mut k_held, pass.kernel, pass.length);
-            self.matrices = Some((pass.length, k, k_held));
-        }
-        let (_, k, k_held) = self.matrices.as_ref()?;
-        self.fold.held_out_error(k, k_held, pass.nugget)
+    fn error(&self, pass: PassSettings) -> Option<f64> {
+        let matrices = self.matrices(pass);
+        let mut factor = self.copy(&matrices.within);
+        let error = self
+            .fold
+            .held_out_error(&mut factor, &matrices.across, pass.nugget);
+        self.put_back(factor);
+        error
     }
+
+    /// Those of the last length, if that is the one.
+    fn matrices(&self, pass: PassSettings) -> Arc<KernelMatrices> {
+        let last = lock(&self.matrices).clone();
+        if let Some(known) = last.filter(|m| m.length == pass.length) {
+            return known;
+        }
+        let (mut within, mut across) = (self.copy(&self.within), self.across.clone());
+        to_kernel_within(&mut within, pass.kernel, pass.length);
+        to_kernel(&mut across, pass.kernel, pass.length);
+        let made = Arc::new(KernelMatrices {
+            length: pass.length,
+            within,
+            across,
+        });
+        let before = lock(&self.matrices).replace(made.clone());
+        if let Some(before) = before.and_then(Arc::into_inner) {
+            self.put_back(before.within);
+        }
+        made
+    }
+
+    /// A copy in memory that was put back before, if there is any.
+    fn copy(&self, of: &Mat<f64>) -> Mat<f64> {
+        let spare = lock(&self.spare).pop();
+        match spare {
+            Some(mut spare) => {
+                linalg::copy(spare.as_mut(), of.as_ref());
+                spare
+            }
+            None => of.clone(),
+        }
+    }
+
+    fn put_back(&self, matrix: Mat<f64>) {
+        lock(&self.spare).push(matrix);
+    }
+}
+
+/// What a thread that panicked left is as good as anything here.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,9 +12,6 @@ use super::kernel_function::{
 use super::{KernelMap, KernelSettings, PassSettings};
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -114,7 +111,7 @@ impl Landmarks {
             // Columns of `b` are samples: b = L^{-1} K_{MN}.
             let mut b = squared_distances(self.centres.as_ref(), z.as_ref());
             to_kernel(&mut b, pass.kernel, pass.length);
-            solve_lower_triangular_in_place(self.factor.as_ref(), b.as_mut(), linalg::par());
+            linalg::solve_lower(self.factor.as_ref(), b.as_mut());
             linalg::add_gram(gram.as_mut(), b.as_ref());
             let mut targets = c.subcols(start, take).to_owned();
             linalg::subtract_from_columns(&mut targets, &self.output_mean);
@@ -135,7 +132,7 @@ impl Landmarks {
         let factor = raised(&sums.gram, nugget).ok_or_else(|| does_not_factor(self.pass()))?;
         let mut right = sums.right.clone();
         linalg::cholesky_solve_in_place(factor.as_ref(), right.as_mut());
-        solve_upper_triangular_in_place(self.factor.transpose(), right.as_mut(), linalg::par());
+        linalg::solve_upper(self.factor.transpose(), right.as_mut());
         Ok(KernelMap {
             features: self.features.clone(),
             centres: self.centres.clone(),

@@ -4,9 +4,15 @@
 //! decides the order of additions. `par` is a constant, so results are the same bits on any
 //! number of threads; the thread pool only decides who does which part.
 
+mod cholesky;
+mod tiles;
+
+pub use cholesky::{cholesky_in_place, cholesky_solve_in_place};
+pub(crate) use cholesky::{cholesky_in_place_seq, solve_lower, solve_upper};
+
 use crate::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::{cholesky::llt, evd, householder, matmul, qr::no_pivoting::factor, svd};
+use faer::linalg::{evd, householder, matmul, qr::no_pivoting::factor, svd};
 use faer::prelude::{ReborrowMut, default};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -24,40 +30,26 @@ pub(crate) fn par() -> Par {
 
 /// $AB$.
 pub fn mul(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    mul_with(a, b, par())
+    let mut c = Mat::zeros(a.nrows(), b.ncols());
+    tiles::product(c.as_mut(), Accum::Replace, a, b, 1.0);
+    c
 }
 
 /// $AB$ on the calling thread, for many small products that run beside each other.
 pub fn mul_seq(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    mul_with(a, b, Par::Seq)
-}
-
-fn mul_with(a: MatRef<'_, f64>, b: MatRef<'_, f64>, par: Par) -> Mat<f64> {
     let mut c = Mat::zeros(a.nrows(), b.ncols());
-    matmul::matmul(c.as_mut(), Accum::Replace, a, b, 1.0, par);
+    matmul::matmul(c.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     c
 }
 
 /// $C \leftarrow C + \alpha AB$.
 pub(crate) fn mul_add(c: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
-    matmul::matmul(c, Accum::Add, a, b, alpha, par());
+    tiles::product(c, Accum::Add, a, b, alpha);
 }
 
 /// The lower half of $C \leftarrow C + AA^\top$; the upper half is left alone.
 pub(crate) fn add_gram(c: MatMut<'_, f64>, a: MatRef<'_, f64>) {
-    use matmul::triangular::{self, BlockStructure};
-    let (whole, half) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
-    triangular::matmul(
-        c,
-        half,
-        Accum::Add,
-        a,
-        whole,
-        a.transpose(),
-        whole,
-        1.0,
-        par(),
-    );
+    tiles::add_gram(c, a, 1.0);
 }
 
 /// Runs `work(first_column, columns)` on consecutive chunks of at most `width` columns, in parallel.
@@ -111,6 +103,13 @@ pub(crate) fn par_pairs(
         return;
     }
     faer::zip!(a, b).for_each(|faer::unzip!(a, b)| work(a, b));
+}
+
+/// `to` becomes `from`, in parallel.
+pub(crate) fn copy(to: MatMut<'_, f64>, from: MatRef<'_, f64>) {
+    par_column_chunks(to, COPY_CHUNK, |start, mut to| {
+        to.copy_from(from.subcols(start, to.ncols()));
+    });
 }
 
 /// Row `i` of `to` becomes row `order[i]` of `from`.
@@ -350,42 +349,6 @@ pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)
         ))
     })?;
     Ok((values.column_vector().iter().copied().collect(), vectors))
-}
-
-/// Overwrites the lower half of the symmetric `a` by its Cholesky factor $L$, $A = LL^\top$.
-///
-/// Returns whether `a` was numerically positive definite; if not, `a` is left unusable.
-pub fn cholesky_in_place(a: MatMut<'_, f64>) -> bool {
-    cholesky_with(a, par())
-}
-
-/// The same on the calling thread.
-pub(crate) fn cholesky_in_place_seq(a: MatMut<'_, f64>) -> bool {
-    cholesky_with(a, Par::Seq)
-}
-
-fn cholesky_with(a: MatMut<'_, f64>, par: Par) -> bool {
-    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(a.nrows(), par, default());
-    llt::factor::cholesky_in_place(
-        a,
-        default(),
-        par,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        default(),
-    )
-    .is_ok()
-}
-
-/// $B \leftarrow (LL^\top)^{-1} B$.
-pub fn cholesky_solve_in_place(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
-    let scratch = llt::solve::solve_in_place_scratch::<f64>(l.nrows(), b.ncols(), par());
-    llt::solve::solve_in_place_with_conj(
-        l,
-        Conj::No,
-        b,
-        par(),
-        MemStack::new(&mut MemBuffer::new(scratch)),
-    );
 }
 
 /// Squared Euclidean norms of the columns.
