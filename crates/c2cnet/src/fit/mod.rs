@@ -28,7 +28,7 @@ use crate::observe::{Event, Observer, Step};
 use crate::operator::{C2CNet, EvaluationReport, MapsToEvaluate, stack, vector_label};
 use crate::plan::{InputPlan, OutputPlan, Plan, Protocol};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
-use crate::{Result, linalg};
+use crate::{Result, compute, linalg};
 use faer::Mat;
 use images::Images;
 use maps::final_maps;
@@ -209,7 +209,7 @@ pub(crate) fn build(
         held_out,
         validation,
         choices: with_spaces(prepared.choices, &inputs, &outputs),
-        warnings: Vec::new(),
+        warnings: compute::told(context.observer.device()),
         candidates: prepared.candidates,
         kernel: prepared.kernel,
         network: fitted.network,

@@ -1,10 +1,8 @@
 //! The choice of kernel, length, nugget, exponent and number of passes on held-out training samples.
 
-use super::kernel::{Features, KernelSettings, PassSettings, Relevance};
-use super::kernel_function::{
-    KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
-};
-use super::{KernelSpec, LinearMap, Split, agop};
+use super::kernel::{Features, KernelSettings, Relevance};
+use super::{KernelFunction, KernelSpec, LinearMap, PassSettings, Split, agop};
+use crate::compute::{self, Dense, Sweep};
 use crate::decode::Targets;
 use crate::error::in_order;
 use crate::metrics::mean;
@@ -14,6 +12,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A choice, with the features it was made in.
 #[derive(Debug)]
@@ -120,6 +119,7 @@ impl KernelSearch<'_> {
             fine,
             spec,
             observer: self.observer,
+            dense: compute::dense(self.observer.device())?,
         };
         let mut found = comparison.first_pass()?;
         self.reweight(&comparison, &mut found)?;
@@ -158,7 +158,8 @@ impl KernelSearch<'_> {
             let weighed_by = last.settings;
             for (features, fold) in features.iter_mut().zip(&comparison.fine) {
                 let (a, c) = (fold.a.as_ref(), fold.c.as_ref());
-                *features = agop::reweight(features, a, c, weighed_by, self.seed)?;
+                *features =
+                    agop::reweight(features, a, c, weighed_by, (self.seed, &*comparison.dense))?;
             }
             let only = std::slice::from_ref(&features);
             let Some(trial) = comparison.best_of(only, Some(weighed_by))? else {
@@ -234,6 +235,7 @@ impl KernelSettings {
         let mut c = targets.coordinates.clone();
         let mean = linalg::column_mean(c.as_ref());
         linalg::subtract_from_columns(&mut c, &mean);
+        let dense = compute::dense(observer.device())?;
         let reweighting = self.passes.len().saturating_sub(1);
         let mut features = match self.exponent {
             Some(p) => Relevance::new(linear, coefficients)?.features(coefficients, p),
@@ -241,7 +243,8 @@ impl KernelSettings {
         };
         for pass in &self.passes[..reweighting] {
             check_cancelled(observer)?;
-            features = agop::reweight(&features, coefficients, c.as_ref(), *pass, seed)?;
+            let on = (seed, &*dense);
+            features = agop::reweight(&features, coefficients, c.as_ref(), *pass, on)?;
         }
         Ok(features)
     }
@@ -291,23 +294,15 @@ impl<'a> Fold<'a> {
         (self.a.ncols(), self.held.len())
     }
 
-    /// The error on the held-out samples, `None` if the kernel matrix does not factor.
-    fn held_out_error(&self, k: &Mat<f64>, k_held: &Mat<f64>, nugget: f64) -> Option<f64> {
-        // (K + nu I)^{-1} applied to whichever has fewer columns: targets or held-out samples.
-        let mut predicted = if self.c.nrows() < k_held.ncols() {
-            let alpha = super::kernel::solve(k.clone(), nugget, self.c.transpose())?;
-            linalg::mul(alpha.transpose(), k_held.as_ref())
-        } else {
-            let weights = super::kernel::solve(k.clone(), nugget, k_held.as_ref())?;
-            linalg::mul(self.c.as_ref(), weights.as_ref())
-        };
+    /// The mean error of predicted coordinates of the held-out samples, infinite where they are no numbers.
+    fn error(&self, mut predicted: Mat<f64>) -> f64 {
         for column in 0..predicted.ncols() {
             for (v, m) in predicted.col_mut(column).iter_mut().zip(&self.mean) {
                 *v += m;
             }
         }
-        let errors = self.targets.relative_errors(predicted.as_ref(), self.held);
-        Some(mean(&errors)).filter(|e| e.is_finite())
+        let error = mean(&self.targets.relative_errors(predicted.as_ref(), self.held));
+        if error.is_finite() { error } else { f64::INFINITY }
     }
 }
 
@@ -317,6 +312,7 @@ struct Comparison<'a> {
     coarse: Option<Vec<Fold<'a>>>,
     spec: &'a KernelSpec,
     observer: &'a dyn Observer,
+    dense: Arc<dyn Dense>,
 }
 
 impl Comparison<'_> {
@@ -414,7 +410,7 @@ impl Comparison<'_> {
         stride: i32,
     ) -> Result<Option<Trial>> {
         let spec = self.spec;
-        let mut grid = ErrorGrid::new(self, &features[start.features], folds, start.kernel);
+        let mut grid = ErrorGrid::new(self, &features[start.features], folds, start.kernel)?;
         let mut position = start.position();
         let mut error = grid.error_at(position)?;
         // Where nothing factors, a larger nugget will.
@@ -499,7 +495,8 @@ type Position = (i32, i32);
 struct ErrorGrid<'a> {
     comparison: &'a Comparison<'a>,
     kernel: KernelFunction,
-    folds: Vec<FoldErrors<'a>>,
+    /// Each with its kernel regressions.
+    folds: Vec<(&'a Fold<'a>, Box<dyn Sweep + 'a>)>,
     seen: HashMap<Position, f64>,
 }
 
@@ -509,16 +506,20 @@ impl<'a> ErrorGrid<'a> {
         features: &[Features],
         folds: &'a [Fold<'a>],
         kernel: KernelFunction,
-    ) -> Self {
-        let folds = folds.iter().zip(features);
-        ErrorGrid {
+    ) -> Result<Self> {
+        let sweep = |(fold, features): (&'a Fold<'a>, &Features)| {
+            let z = features.apply(fold.a.as_ref());
+            let held = features.apply(fold.a_held.as_ref());
+            let sweep = (comparison.dense).sweep(z.as_ref(), held.as_ref(), fold.c.as_ref())?;
+            Ok((fold, sweep))
+        };
+        let folds = folds.iter().zip(features).map(sweep);
+        Ok(ErrorGrid {
             comparison,
             kernel,
-            folds: folds
-                .map(|(f, features)| FoldErrors::new(f, features))
-                .collect(),
+            folds: folds.collect::<Result<_>>()?,
             seen: HashMap::new(),
-        }
+        })
     }
 
     fn at(&self, (l, n): Position) -> PassSettings {
@@ -540,45 +541,13 @@ impl<'a> ErrorGrid<'a> {
         }
         let pass = self.at(position);
         let mut total = 0.0;
-        for fold in &mut self.folds {
+        for (fold, sweep) in &mut self.folds {
             check_cancelled(self.comparison.observer)?;
-            total += fold.error(pass).unwrap_or(f64::INFINITY);
+            let predicted = sweep.predictions(pass)?;
+            total += predicted.map_or(f64::INFINITY, |p| fold.error(p));
         }
         let error = total / self.folds.len() as f64;
         self.seen.insert(position, error);
         Ok(error)
-    }
-}
-
-/// Errors of one fold.
-struct FoldErrors<'a> {
-    fold: &'a Fold<'a>,
-    within: Mat<f64>,
-    across: Mat<f64>,
-    /// Kernel matrices of the last length: steps along the nugget use them again.
-    matrices: Option<(f64, Mat<f64>, Mat<f64>)>,
-}
-
-impl<'a> FoldErrors<'a> {
-    fn new(fold: &'a Fold<'a>, features: &Features) -> Self {
-        let z = features.apply(fold.a.as_ref());
-        let z_held = features.apply(fold.a_held.as_ref());
-        FoldErrors {
-            fold,
-            within: squared_distances_within(z.as_ref()),
-            across: squared_distances(z.as_ref(), z_held.as_ref()),
-            matrices: None,
-        }
-    }
-
-    fn error(&mut self, pass: PassSettings) -> Option<f64> {
-        if self.matrices.as_ref().is_none_or(|m| m.0 != pass.length) {
-            let (mut k, mut k_held) = (self.within.clone(), self.across.clone());
-            to_kernel_within(&mut k, pass.kernel, pass.length);
-            to_kernel(&mut k_held, pass.kernel, pass.length);
-            self.matrices = Some((pass.length, k, k_held));
-        }
-        let (_, k, k_held) = self.matrices.as_ref()?;
-        self.fold.held_out_error(k, k_held, pass.nugget)
     }
 }
