@@ -147,7 +147,14 @@ fn nystrom_centres_come_close_to_the_dense_map() {
     let new_truth = ridge_functions(&directions, &new, 6, 13);
     let fit = |spec: &KernelSpec| {
         let choice = chosen(&a, &truth, spec);
-        let map = KernelMap::fit(a.as_ref(), &truth, choice.features, choice.settings, 7, &Silent);
+        let map = KernelMap::fit(
+            a.as_ref(),
+            &truth,
+            choice.features,
+            choice.settings,
+            7,
+            &Silent,
+        );
         let map = map.unwrap();
         let error = mean_error(&map, &new, &new_truth);
         (map, error)

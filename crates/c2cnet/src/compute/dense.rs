@@ -8,15 +8,24 @@ use crate::{Result, linalg};
 use faer::{Mat, MatRef};
 use std::sync::Arc;
 
-/// The device for dense algebra.
+/// The device for dense algebra. A GPU that trains networks but lacks what dense algebra needs leaves it to the
+/// processor, with a word ([`super::told`]).
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a GPU was asked for and cannot be used.
 pub(crate) fn dense(device: Device) -> Result<Arc<dyn Dense>> {
-    Ok(match device.gpu()? {
-        Some(gpu) => super::cuda::dense(&gpu)?,
-        None => Arc::new(Cpu),
-    })
+    let Some(gpu) = device.gpu()? else {
+        return Ok(Arc::new(Cpu));
+    };
+    match super::cuda::dense(&gpu) {
+        Ok(dense) => Ok(dense),
+        Err(why) => {
+            gpu.tell(format!(
+                "maps in closed form were left to the processor: {why}"
+            ));
+            Ok(Arc::new(Cpu))
+        }
+    }
 }
 
 /// What maps in closed form ask of a device. Results of two devices agree to rounding; one device gives the same bits

@@ -302,7 +302,11 @@ impl<'a> Fold<'a> {
             }
         }
         let error = mean(&self.targets.relative_errors(predicted.as_ref(), self.held));
-        if error.is_finite() { error } else { f64::INFINITY }
+        if error.is_finite() {
+            error
+        } else {
+            f64::INFINITY
+        }
     }
 }
 

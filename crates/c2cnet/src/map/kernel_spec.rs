@@ -1,7 +1,7 @@
 //! The settings of the kernel map.
 
-use super::KernelSettings;
 use super::KernelFunction;
+use super::KernelSettings;
 use crate::{Error, Result};
 use documented::Documented;
 use serde::{Deserialize, Serialize};

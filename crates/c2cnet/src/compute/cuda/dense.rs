@@ -52,7 +52,10 @@ pub(super) fn flat(a: MatRef<'_, f64>) -> Vec<f64> {
     chunks.for_each(|(chunk, to)| {
         for (k, column) in to.chunks_mut(rows).enumerate() {
             let from = a.col(chunk * TOGETHER + k);
-            column.iter_mut().zip(from.iter()).for_each(|(v, f)| *v = *f);
+            column
+                .iter_mut()
+                .zip(from.iter())
+                .for_each(|(v, f)| *v = *f);
         }
     });
     values
@@ -194,8 +197,16 @@ impl Dense for CudaDense {
         let (own, others) = ((flat(z), norms(z)), (flat(held), norms(held)));
         // As on the processor: solved for whichever has fewer columns, the targets or the held-out samples.
         let few_targets = c.nrows() < h;
-        let targets = if few_targets { flat(c.transpose()) } else { flat(c) };
-        let (rows, columns) = if few_targets { (n, c.nrows()) } else { (c.nrows(), n) };
+        let targets = if few_targets {
+            flat(c.transpose())
+        } else {
+            flat(c)
+        };
+        let (rows, columns) = if few_targets {
+            (n, c.nrows())
+        } else {
+            (c.nrows(), n)
+        };
         let turn = self.turn()?;
         let z = turn.send(&own.0, z.nrows(), n)?;
         let held = turn.send(&others.0, held.nrows(), h)?;

@@ -183,7 +183,7 @@ impl Gpu {
     }
 
     /// Something that a user should know.
-    fn tell(&self, what: String) {
+    pub(super) fn tell(&self, what: String) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if !told.contains(&what) {
             told.push(what);
@@ -225,8 +225,7 @@ impl Gpu {
             name: Some("kernels.cu".into()),
             ..CompileOptions::default()
         };
-        let ptx =
-            compile_ptx_with_opts(source(), options).map_err(|e| self.not_compiled(e))?;
+        let ptx = compile_ptx_with_opts(source(), options).map_err(|e| self.not_compiled(e))?;
         let module = self.context.load_module(ptx).map_err(|e| self.fault(e))?;
         modules.insert(name, module.clone());
         Ok(module)

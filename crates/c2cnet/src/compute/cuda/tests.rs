@@ -73,7 +73,10 @@ fn gpu_matrices_beyond_its_memory_are_left_to_the_processor() {
     assert!(dense.holds(1000));
     assert!(!dense.holds(all as usize));
     let told = gpu.told();
-    assert!(told.len() == 1 && told[0].contains("left to the processor"), "{told:?}");
+    assert!(
+        told.len() == 1 && told[0].contains("left to the processor"),
+        "{told:?}"
+    );
 }
 
 /// The time of one held-out error at the size of 2D Darcy flow; for people.
@@ -105,5 +108,8 @@ fn gpu_time_of_a_kernel_regression() {
     }
     let begin = std::time::Instant::now();
     dense.principal_coordinates(c.as_ref(), 60).unwrap();
-    println!("principal axes: {:.1} ms", 1e3 * begin.elapsed().as_secs_f64());
+    println!(
+        "principal axes: {:.1} ms",
+        1e3 * begin.elapsed().as_secs_f64()
+    );
 }

@@ -149,14 +149,21 @@ impl<'a> Turn<'a> {
     }
 
     /// $C \leftarrow C + AB$.
-    pub(super) fn add_product(&self, (a, ta): (&There, bool), (b, tb): (&There, bool), c: &There) -> Result<()> {
+    pub(super) fn add_product(
+        &self,
+        (a, ta): (&There, bool),
+        (b, tb): (&There, bool),
+        c: &There,
+    ) -> Result<()> {
         let inner = if ta { a.rows } else { a.columns };
         let shape = (c.rows, c.columns, inner);
         let (left, right) = ((a.address(), a.rows, ta), (b.address(), b.rows, tb));
         // SAFETY: shapes agree, and all three are on this GPU.
         unsafe {
             let to = (c.address(), c.rows, true);
-            self.place.lane.product::<f64>(self.gpu, shape, left, right, to)
+            self.place
+                .lane
+                .product::<f64>(self.gpu, shape, left, right, to)
         }
     }
 
@@ -210,25 +217,22 @@ impl<'a> Turn<'a> {
         let (factor, right) = (a.address() as *mut f64, b.address() as *mut f64);
         let mut size = 0;
         // SAFETY: `a` is n by n, `b` has n rows.
-        let asked = unsafe {
-            sys::cusolverDnDpotrf_bufferSize(solver, LOWER, n, factor, n, &mut size)
-        };
+        let asked =
+            unsafe { sys::cusolverDnDpotrf_bufferSize(solver, LOWER, n, factor, n, &mut size) };
         asked.result().map_err(failed)?;
         let (work, info) = (self.zeros(size as usize, 1)?, self.heap().zeros::<i32>(1)?);
         let (scratch, told) = (work.address() as *mut f64, address(&info) as *mut i32);
         // SAFETY: as above, with as much scratch memory as was asked for.
-        let factored = unsafe {
-            sys::cusolverDnDpotrf(solver, LOWER, n, factor, n, scratch, size, told)
-        };
+        let factored =
+            unsafe { sys::cusolverDnDpotrf(solver, LOWER, n, factor, n, scratch, size, told) };
         factored.result().map_err(failed)?;
         if self.heap().fetch(&info)?[0] != 0 {
             return Ok(false);
         }
         let columns = b.columns as i32;
         // SAFETY: as above.
-        let solved = unsafe {
-            sys::cusolverDnDpotrs(solver, LOWER, n, columns, factor, n, right, n, told)
-        };
+        let solved =
+            unsafe { sys::cusolverDnDpotrs(solver, LOWER, n, columns, factor, n, right, n, told) };
         solved.result().map_err(failed)?;
         self.wait()?;
         Ok(true)
