@@ -2,10 +2,10 @@
 
 use c2cnet::{Device, Result};
 
-/// Where networks are trained.
+/// Where networks are trained and kernel maps fitted.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct DeviceFlag {
-    /// Where networks are trained: cpu, cuda (an NVIDIA GPU), cuda:N (GPU number N), or auto
+    /// Where networks are trained and kernel maps fitted: cpu, cuda (an NVIDIA GPU), cuda:N (GPU number N), or auto
     /// (a GPU if there is one). Results agree to rounding, and to the last bit on the same device.
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub device: Device,

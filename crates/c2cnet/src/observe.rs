@@ -4,6 +4,7 @@ use crate::Result;
 use crate::compute::Device;
 use crate::storage::Archive;
 use serde::{Deserialize, Serialize};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 /// Watches a fit, may stop it, and keeps the checkpoints of networks that are trained on the way.
@@ -16,7 +17,7 @@ pub trait Observer: Sync {
         false
     }
 
-    /// Where networks are trained. It is asked here, and is no setting, since it is no part of what is fitted:
+    /// Where networks are trained and kernel maps are fitted. It is asked here, and is no setting, since it is no part of what is fitted:
     /// a fit that was interrupted on one device may go on on another.
     fn device(&self) -> Device {
         Device::Cpu
@@ -186,10 +187,62 @@ pub struct Metric {
     pub gradient_norm: f64,
 }
 
+/// How often a caller who waits for something long looks whether to go on waiting.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What `work` returns, or [`crate::Error::Interrupted`] as soon as `cancelled` asks for it: then the work, which cannot be
+/// stopped, is left to end by itself. A thread of a pool does the work itself, since nobody might be left to do it.
+pub(crate) fn unless<T: Send + 'static>(
+    cancelled: &dyn Fn() -> bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    if rayon::current_thread_index().is_some() {
+        return Ok(work());
+    }
+    let (done, wait) = mpsc::sync_channel(1);
+    let worker = std::thread::Builder::new().name("factorisation".into());
+    let worker = worker.spawn(move || {
+        // Nobody listens any more if the caller has gone.
+        let _ = done.send(work());
+    });
+    let worker =
+        worker.map_err(|e| crate::Error::Numerical(format!("no thread to work on: {e}")))?;
+    loop {
+        match wait.recv_timeout(LOOK) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) if cancelled() => return Err(crate::Error::Interrupted),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => return Err(crate::Error::Interrupted),
+            },
+        }
+    }
+}
+
 /// [`crate::Error::Interrupted`] once the observer asks to stop.
 pub(crate) fn check_cancelled(observer: &dyn Observer) -> Result<()> {
     match observer.cancelled() {
         true => Err(crate::Error::Interrupted),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn work_that_nobody_waits_for_any_more_is_left() {
+        assert_eq!(unless(&|| false, || 7).unwrap(), 7);
+        let clock = Instant::now();
+        let long = || std::thread::sleep(Duration::from_secs(20));
+        let stopped = unless(&|| clock.elapsed() > Duration::from_millis(100), long);
+        assert!(matches!(stopped, Err(crate::Error::Interrupted)));
+        assert!(clock.elapsed() < Duration::from_secs(10));
+        // A thread of a pool waits for nobody.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        assert_eq!(pool.unwrap().install(|| unless(&|| true, || 8)).unwrap(), 8);
     }
 }

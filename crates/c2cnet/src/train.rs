@@ -328,7 +328,7 @@ impl Source {
         config: Option<&FitConfig>,
     ) -> Result<(C2CNet, FitReport)> {
         check(&report)?;
-        report.warnings = self.warnings;
+        report.warnings.splice(0..0, self.warnings);
         report.seconds.total = self.begin.elapsed().as_secs_f64();
         let info = serde_json::json!({
             "config": config,

@@ -147,7 +147,15 @@ fn nystrom_centres_come_close_to_the_dense_map() {
     let new_truth = ridge_functions(&directions, &new, 6, 13);
     let fit = |spec: &KernelSpec| {
         let choice = chosen(&a, &truth, spec);
-        let map = KernelMap::fit(a.as_ref(), &truth, choice.features, choice.settings, 7).unwrap();
+        let map = KernelMap::fit(
+            a.as_ref(),
+            &truth,
+            choice.features,
+            choice.settings,
+            7,
+            &Silent,
+        );
+        let map = map.unwrap();
         let error = mean_error(&map, &new, &new_truth);
         (map, error)
     };
@@ -209,7 +217,7 @@ fn average_gradients_beat_the_first_pass_where_directions_are_irrelevant() {
         .learn_features(a.as_ref(), &truth, &linear, 0, &Silent)
         .unwrap();
     let settings = choice.settings.clone();
-    let map = KernelMap::fit(a.as_ref(), &truth, features, settings, 0).unwrap();
+    let map = KernelMap::fit(a.as_ref(), &truth, features, settings, 0, &Silent).unwrap();
     let new = random(12, 100, 22);
     conformance::check(&map, "kernel", new.as_ref());
     let error = mean_error(&map, &new, &ridge_functions(&directions, &new, 30, 21));

@@ -62,8 +62,8 @@ class C2CNet(Incremental):
     seed : int
         Seed of every random choice; the same seed gives the same bits.
     device : str
-        Where networks are trained: ``"cpu"``, ``"cuda"`` (an NVIDIA GPU), ``"cuda:1"`` (the second one)
-        or ``"auto"`` (a GPU if there is one). It is no part of the model.
+        Where networks are trained and kernel maps fitted: ``"cpu"``, ``"cuda"`` (an NVIDIA GPU), ``"cuda:1"``
+        (the second one) or ``"auto"`` (a GPU if there is one). It is no part of the model.
     verbose : bool or callable
         True writes the steps of a fit to standard error; a callable receives each as a dict.
 

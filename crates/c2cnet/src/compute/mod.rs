@@ -6,11 +6,17 @@
 //! * `cuda`: operations and buffers on an NVIDIA GPU. Driver, NVRTC and cuBLAS are loaded when a GPU is asked
 //!   for, so that the same program runs where there are none.
 //!
-//! The processor needs none of this: its engine is in `map::mlp`, and `open` returns `None` for it.
+//! * `dense`: dense algebra and kernel regression in double precision, where maps in closed form spend their time:
+//!   `Cpu`, or cuBLAS and cuSOLVER.
+//!
+//! Networks on the processor need none of this: their engine is in `map::mlp`, and `open` returns `None` for it.
 
 mod cuda;
+mod dense;
 mod device;
+mod gradients;
 mod job;
+mod kernel_function;
 mod program;
 
 #[cfg(test)]
@@ -20,10 +26,18 @@ mod interpreter;
 pub(crate) use interpreter::Interpreter;
 
 pub use cuda::Real;
+#[cfg(test)]
+pub(crate) use dense::Cpu;
+pub(crate) use dense::{Dense, Sweep, dense};
 pub use device::{Device, DeviceReport, devices};
+pub(crate) use gradients::{Effort, Gradients};
 pub(crate) use job::{
     Band, Batches, Constants, Curve, Factor, Job, LossWeights, StepResult, StepSettings, Targets,
     Trainer, Weights,
+};
+pub use kernel_function::{KernelFunction, PassSettings};
+pub(crate) use kernel_function::{
+    each_column, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
 
 use crate::Result;
@@ -38,6 +52,14 @@ pub(crate) struct Opened(Arc<cuda::Gpu>);
 /// [`crate::Error::Device`] if a GPU was asked for and cannot be used.
 pub(crate) fn open(device: Device) -> Result<Option<Opened>> {
     Ok(device.gpu()?.map(Opened))
+}
+
+/// What a user should know of work on the device since this was last asked: what was left to the processor.
+pub(crate) fn told(device: Device) -> Vec<String> {
+    match device.gpu() {
+        Ok(Some(gpu)) => gpu.told(),
+        _ => Vec::new(),
+    }
 }
 
 impl Opened {

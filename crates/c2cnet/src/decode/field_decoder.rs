@@ -62,6 +62,21 @@ impl FieldDecoder {
         cuts: &[f64],
         seed: u64,
     ) -> Result<(Self, Targets)> {
+        Self::fit_unless(basis, field, withheld, cuts, seed, &|| false)
+    }
+
+    /// As [`FieldDecoder::fit`]; stops if `cancelled` asks for it while a large basis is factored.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], or as [`FieldDecoder::fit`].
+    pub(crate) fn fit_unless(
+        basis: FieldBasis,
+        field: &Field,
+        withheld: &Withheld,
+        cuts: &[f64],
+        seed: u64,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(Self, Targets)> {
         if field.components() != basis.components() {
             return Err(Error::shape(
                 "output",
@@ -71,7 +86,7 @@ impl FieldDecoder {
         }
         let (points, space) = match field.observations() {
             Observations::Shared { points, values } => {
-                let space = shared_points::fit(&basis, points, values, withheld, cuts)?;
+                let space = shared_points::fit(&basis, points, values, withheld, cuts, cancelled)?;
                 (Some(points.clone()), space)
             }
             Observations::PerSample(samples) => {

@@ -22,6 +22,7 @@ pub(super) fn fit(
     values: &[Mat<f64>],
     withheld: &Withheld,
     cuts: &[f64],
+    cancelled: &dyn Fn() -> bool,
 ) -> Result<Space> {
     let designs = basis.parts().iter().map(|p| p.evaluate(points));
     let designs = designs.collect::<Result<Vec<_>>>()?;
@@ -35,7 +36,7 @@ pub(super) fn fit(
         let skip = mask(&withheld, points.len(), range.len());
         let rows: Vec<usize> = (0..skip.len()).filter(|&i| skip[i]).collect();
         let between = design.dense_rows(&rows);
-        let spectrum = Spectrum::new(design.without_rows(&skip))?;
+        let spectrum = Spectrum::new_unless(design.without_rows(&skip), cancelled)?;
         if spectrum.rank() == 0 {
             return Err(Error::Data(format!(
                 "all {} output functions are zero at the {} output points",

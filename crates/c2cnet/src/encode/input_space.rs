@@ -119,7 +119,7 @@ impl FieldEncoder {
         Self::fit_unless(basis, spec, transform, field, true, &|| false)
     }
 
-    /// Either of them; stops if `cancelled` asks for it while a prior is learned.
+    /// Either of them; stops if `cancelled` asks for it while a prior is learned or a large basis is factored.
     pub(crate) fn fit_unless(
         basis: FieldBasis,
         spec: &EncoderSpec,
@@ -138,7 +138,8 @@ impl FieldEncoder {
                 let some: Vec<usize> = (0..given.samples().min(CHOICE_SAMPLES)).collect();
                 let field = given.select(&some);
                 let field = transformed(&field, transform)?;
-                let (regularisations, cache) = choose_regularisation(&basis, spec, &field)?;
+                let (regularisations, cache) =
+                    choose_regularisation(&basis, spec, &field, cancelled)?;
                 (regularisations, None, cache)
             }
         };
@@ -411,7 +412,7 @@ impl FieldEncoder {
             return Ok(encoders.clone());
         }
         let given = self.regularisations.iter().copied().map(Some);
-        let spectra = factor(&self.basis, points, given)?;
+        let spectra = factor(&self.basis, points, given, &|| false)?;
         let encoders = Arc::new(encoders(&self.basis, spectra, &self.regularisations)?);
         *cache = Some((points.clone(), encoders.clone()));
         Ok(encoders)
@@ -458,20 +459,29 @@ fn learn(
     }
 }
 
-/// The regularisation of each part: as given, or chosen on these samples; in the latter case with the
-/// encoders, if the choice has computed the factorisations they need.
+/// The regularisation of each part, as given or chosen on these samples; with the encoders where samples share their
+/// points.
 fn choose_regularisation(
     basis: &FieldBasis,
     spec: &EncoderSpec,
     field: &Field,
+    cancelled: &dyn Fn() -> bool,
 ) -> Result<(Vec<Regularisation>, Option<Factored>)> {
     let parts = basis.parts().len();
-    if let Some(given) = spec.given()? {
-        return Ok((vec![given; parts], None));
-    }
+    let given = spec.given()?;
     match field.observations() {
+        Observations::Shared { points, .. } if given.is_some() => {
+            let spectra = factor(basis, points, std::iter::repeat_n(given, parts), cancelled)?;
+            let chosen: Vec<_> = given.into_iter().cycle().take(parts).collect();
+            let encoders = Arc::new(encoders(basis, spectra, &chosen)?);
+            Ok((chosen, Some((points.clone(), encoders))))
+        }
+        Observations::PerSample(_) if given.is_some() => {
+            Ok((given.into_iter().cycle().take(parts).collect(), None))
+        }
         Observations::Shared { points, values } => {
-            let spectra = factor(basis, points, std::iter::repeat_n(None, parts))?;
+            let none = std::iter::repeat_n(None, parts);
+            let spectra = factor(basis, points, none, cancelled)?;
             let chosen = basis
                 .ranges()
                 .zip(&spectra)
@@ -498,6 +508,7 @@ fn factor(
     basis: &FieldBasis,
     points: &Points,
     given: impl Iterator<Item = Option<Regularisation>>,
+    cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<Arc<Spectrum>>> {
     let mut spectra: Vec<Arc<Spectrum>> = Vec::new();
     for (p, (part, given)) in basis.parts().iter().zip(given).enumerate() {
@@ -505,7 +516,10 @@ fn factor(
         let known = (0..p).find(|&q| part.shares_with(&basis.parts()[q]));
         spectra.push(match known {
             Some(q) => spectra[q].clone(),
-            None => Arc::new(Spectrum::new(part.evaluate(points)?)?),
+            None => {
+                let design = part.evaluate(points)?;
+                Arc::new(Spectrum::new_unless(design, cancelled)?)
+            }
         });
     }
     Ok(spectra)

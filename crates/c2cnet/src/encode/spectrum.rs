@@ -17,6 +17,7 @@ use super::clusters;
 use super::orthonormal::{Cell, Orthonormal, leading_columns};
 use crate::basis::{Block, Blocks, Design, Separable};
 use crate::error::in_order;
+use crate::observe::unless;
 use crate::{Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -41,6 +42,9 @@ enum Right {
     },
 }
 
+/// Factorisations of so many functions take seconds to minutes: whoever waits looks whether to go on waiting.
+const LONG: usize = 1500;
+
 /// Points left out of a grid may take all but this part of a function.
 const LEAST_LEFT: f64 = 0.01;
 
@@ -50,6 +54,22 @@ impl Spectrum {
     /// # Errors
     /// If the singular value decomposition does not converge.
     pub fn new(design: Design) -> Result<Self> {
+        Self::new_unless(design, &|| false)
+    }
+
+    /// As [`Spectrum::new`]; stops waiting for a factorisation that takes minutes if `cancelled` asks for it.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`], or as [`Spectrum::new`].
+    pub(crate) fn new_unless(design: Design, cancelled: &dyn Fn() -> bool) -> Result<Self> {
+        let (n, m) = (design.nrows(), design.ncols());
+        match n.min(m) >= LONG {
+            true => unless(cancelled, move || Self::factored(design))?,
+            false => Self::factored(design),
+        }
+    }
+
+    fn factored(design: Design) -> Result<Self> {
         let (n, m) = (design.nrows(), design.ncols());
         let full = match design {
             Design::Blocks(blocks) if has_one_column_per_block(&blocks) => selection(&blocks),

@@ -94,6 +94,7 @@ pub(crate) fn fold_kernel(
         features,
         settings.clone(),
         context.protocol.seed,
+        context.observer,
     )
 }
 
@@ -188,6 +189,7 @@ pub(super) fn final_maps(
                 features,
                 settings,
                 seed,
+                observer,
             )?)
         }
         MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {

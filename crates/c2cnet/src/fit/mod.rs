@@ -28,7 +28,7 @@ use crate::observe::{Event, Observer, Step};
 use crate::operator::{C2CNet, EvaluationReport, MapsToEvaluate, stack, vector_label};
 use crate::plan::{InputPlan, OutputPlan, Plan, Protocol};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
-use crate::{Result, linalg};
+use crate::{Result, compute, linalg};
 use faer::Mat;
 use images::Images;
 use maps::final_maps;
@@ -209,7 +209,7 @@ pub(crate) fn build(
         held_out,
         validation,
         choices: with_spaces(prepared.choices, &inputs, &outputs),
-        warnings: Vec::new(),
+        warnings: compute::told(context.observer.device()),
         candidates: prepared.candidates,
         kernel: prepared.kernel,
         network: fitted.network,
@@ -305,6 +305,7 @@ pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> 
     context.begin(Step::FitOutputs);
     let images = image_outputs(context)?;
     let fields = images.as_ref().unwrap_or(&context.train.outputs);
+    let cancelled = &|| context.observer.cancelled();
     let mut decoders = Vec::new();
     let mut parts = Vec::new();
     for ((plan, (name, field)), withheld) in plans.iter().zip(fields).zip(&context.withheld) {
@@ -318,7 +319,8 @@ pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> 
                 withheld,
             };
             let basis = FieldSpace::of_output(plan).build(field, triangles, &learn_from)?;
-            FieldDecoder::fit(basis, field, withheld, &plan.cuts, context.protocol.seed)?
+            let (cuts, seed) = (&plan.cuts, context.protocol.seed);
+            FieldDecoder::fit_unless(basis, field, withheld, cuts, seed, cancelled)?
         };
         decoders.push((name.clone(), decoder));
         parts.push(targets);

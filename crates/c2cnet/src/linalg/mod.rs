@@ -308,26 +308,6 @@ fn svd_with(a: MatRef<'_, f64>, vectors: [bool; 2], par: Par) -> Result<Svd> {
     Ok(Svd { u, s, v })
 }
 
-/// $U^\top A$ for the leading `count` left singular vectors, from the smaller Gram matrix: directions below the root of
-/// rounding are not told apart.
-pub(crate) fn principal_coordinates(a: MatRef<'_, f64>, count: usize) -> Result<Mat<f64>> {
-    let (rows, columns) = a.shape();
-    let wide = rows <= columns;
-    let turned = if wide { a } else { a.transpose() };
-    let mut gram = Mat::zeros(turned.nrows(), turned.nrows());
-    add_gram(gram.as_mut(), turned);
-    let (values, vectors) = symmetric_eigen(gram.as_ref())?;
-    let leading: Vec<usize> = (0..values.len()).rev().take(count).collect();
-    let vectors = select_columns(vectors.as_ref(), &leading);
-    Ok(match wide {
-        true => mul(vectors.transpose(), a),
-        // Rows of $\Sigma W^\top$.
-        false => Mat::from_fn(leading.len(), columns, |i, k| {
-            values[leading[i]].max(0.0).sqrt() * vectors[(k, i)]
-        }),
-    })
-}
-
 /// Eigenvalues (ascending) and eigenvectors of the symmetric matrix whose lower half is `a`.
 pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();

@@ -1,33 +1,15 @@
 //! Re-weighting of features by the average gradient outer product of a fitted kernel map.
 
-use super::kernel::{Features, does_not_factor, solve};
-use super::kernel_function::{squared_distances_within, to_kernel_within};
+use super::kernel::{Features, does_not_factor};
 use super::{Mirrors, PassSettings};
+use crate::compute::{Dense, Effort, Gradients, squared_distances_within, to_kernel_within};
 use crate::{Result, linalg};
 use faer::{Mat, MatRef};
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
-use rayon::prelude::*;
 
 /// Output directions along which gradients are taken.
 const DIRECTIONS: usize = 60;
-
-/// Training points at which gradients are averaged, at most.
-const POINTS: usize = 4000;
-
-/// About how many multiplications one average may take. Larger problems take random combinations of the output
-/// directions in place of all of them, ...
-const WORK: usize = 50_000_000_000;
-
-/// ... at least so many at each point, and then fewer points.
-const COMBINATIONS: usize = 8;
-
-/// Rows of Jacobians that are computed together.
-const ROWS: usize = 64;
-
-/// Parts of the average that are summed separately; fixed, so that the sum has the same bits on
-/// any number of threads.
-const PARTS: usize = 16;
 
 /// Samples of the kernel map whose gradients are averaged, at most: gradients need less
 /// data than predictions, and the kernel matrix must fit.
@@ -40,7 +22,7 @@ pub(super) fn reweight(
     coefficients: MatRef<'_, f64>,
     centred: MatRef<'_, f64>,
     pass: PassSettings,
-    seed: u64,
+    (seed, dense): (u64, &dyn Dense),
 ) -> Result<Features> {
     let mut chosen: Vec<usize> = (0..coefficients.ncols()).collect();
     if chosen.len() > SAMPLES {
@@ -50,11 +32,12 @@ pub(super) fn reweight(
         chosen.sort_unstable();
     }
     let z = features.apply(linalg::select_columns(coefficients, &chosen).as_ref());
-    let c = leading_directions(linalg::select_columns(centred, &chosen).as_ref())?;
+    let c = leading_directions(linalg::select_columns(centred, &chosen).as_ref(), dense)?;
     let distances = squared_distances_within(z.as_ref());
     let mut k = distances.clone();
     to_kernel_within(&mut k, pass.kernel, pass.length);
-    let alpha = solve(k, pass.nugget, c.transpose()).ok_or_else(|| does_not_factor(pass))?;
+    let alpha = dense.solve(k, pass.nugget, c.transpose())?;
+    let alpha = alpha.ok_or_else(|| does_not_factor(pass))?;
     let gradients = Gradients {
         z: z.as_ref(),
         weights: alpha.transpose().to_owned(),
@@ -62,14 +45,15 @@ pub(super) fn reweight(
         pass,
         seed,
     };
-    let g = gradients.outer_product(Effort::new(alpha.ncols(), z.nrows(), z.ncols()));
+    let effort = Effort::new(alpha.ncols(), z.nrows(), z.ncols());
+    let g = dense.outer_product(&gradients, effort)?;
     // Reflections do not mix features of different parity.
     let mut found: Vec<(f64, usize, Vec<f64>)> = Vec::new();
     for (parity, members) in features.mirrors.classes() {
         let part = Mat::from_fn(members.len(), members.len(), |i, j| {
             g[(members[i], members[j])]
         });
-        let (values, vectors) = linalg::symmetric_eigen(part.as_ref())?;
+        let (values, vectors) = dense.symmetric_eigen(part.as_ref())?;
         for (i, value) in values.iter().enumerate().rev() {
             let mut direction = vec![0.0; g.ncols()];
             for (j, &member) in members.iter().enumerate() {
@@ -91,160 +75,9 @@ pub(super) fn reweight(
 }
 
 /// The targets along the principal axes in which they vary most.
-fn leading_directions(centred: MatRef<'_, f64>) -> Result<Mat<f64>> {
+fn leading_directions(centred: MatRef<'_, f64>, dense: &dyn Dense) -> Result<Mat<f64>> {
     match centred.nrows() <= DIRECTIONS {
         true => Ok(centred.to_owned()),
-        false => linalg::principal_coordinates(centred, DIRECTIONS),
-    }
-}
-
-/// At how many points gradients are taken, and of how many output directions or combinations of them.
-struct Effort {
-    points: usize,
-    rows: usize,
-}
-
-impl Effort {
-    /// For `d` output directions, `q` features and `n` samples.
-    fn new(d: usize, q: usize, n: usize) -> Self {
-        let each = (q * (n + q)).max(1);
-        let points = n.min(POINTS);
-        let rows = d.min((WORK / (each * points)).max(COMBINATIONS));
-        let affordable = (WORK / (each * rows.max(1))).max(ROWS);
-        Effort {
-            points: points.min(affordable),
-            rows,
-        }
-    }
-}
-
-/// What the gradients of a kernel map are computed from:
-/// $J_j = \sum_i w_{ij}\,\alpha_i\,(z_j - z_i)^\top$, $\nabla k = w\,(z_j - z_i)$.
-struct Gradients<'a> {
-    z: MatRef<'a, f64>,
-    /// $\alpha^\top$, output directions by samples.
-    weights: Mat<f64>,
-    /// Squared, in the lower half.
-    distances: MatRef<'a, f64>,
-    pass: PassSettings,
-    seed: u64,
-}
-
-impl Gradients<'_> {
-    /// $\frac1n\sum_j J_j^\top J_j$.
-    ///
-    /// For rows $\xi$ of random signs the mean of $(\xi J)^\top\xi J$ is $J^\top J$: a few of them at every point tell as
-    /// much as all directions at few points.
-    fn outer_product(&self, effort: Effort) -> Mat<f64> {
-        let (q, n) = self.z.shape();
-        let Effort { points, rows } = effort;
-        let combined = rows < self.weights.nrows();
-        let share = 1.0 / (points * if combined { rows } else { 1 }) as f64;
-        let together = (ROWS / rows.max(1)).max(1);
-        let part = |part: usize| {
-            let mut g = Mat::zeros(q, q);
-            let mut weighted = Mat::<f64>::zeros(rows * together, n);
-            let mine: Vec<usize> = (part..points).step_by(PARTS).collect();
-            for batch in mine.chunks(together) {
-                let batch: Vec<usize> = batch.iter().map(|p| p * n / points).collect();
-                let jacobian = self.jacobians(&batch, rows, &mut weighted);
-                faer::linalg::matmul::matmul(
-                    g.as_mut(),
-                    faer::Accum::Add,
-                    jacobian.transpose(),
-                    jacobian.as_ref(),
-                    share,
-                    faer::Par::Seq,
-                );
-            }
-            g
-        };
-        let parts: Vec<Mat<f64>> = (0..PARTS).into_par_iter().map(part).collect();
-        let mut total = Mat::zeros(q, q);
-        for part in parts {
-            total += part;
-        }
-        total
-    }
-
-    /// $J_j$, or so many combinations of its rows, for each of the samples `batch`, below each other.
-    fn jacobians(&self, batch: &[usize], rows: usize, weighted: &mut Mat<f64>) -> Mat<f64> {
-        let (d, n) = self.weights.shape();
-        let inverse = 1.0 / (self.pass.length * self.pass.length);
-        let mut sums = vec![0.0; rows * batch.len()];
-        for (slot, &j) in batch.iter().enumerate() {
-            let combined = (rows < d).then(|| {
-                let signs = signs(rows, d, self.seed.wrapping_add(j as u64));
-                linalg::mul_seq(signs.as_ref(), self.weights.as_ref())
-            });
-            let weights = combined.as_ref().unwrap_or(&self.weights);
-            let sum = &mut sums[slot * rows..(slot + 1) * rows];
-            for i in 0..n {
-                let squared = self.distances[(i.max(j), i.min(j))];
-                let w = inverse * self.pass.kernel.slope(squared * inverse);
-                let to = weighted.col_mut(i).subrows_mut(slot * rows, rows);
-                let to = to.iter_mut().zip(weights.col(i).iter());
-                for ((t, a), s) in to.zip(&mut *sum) {
-                    *t = w * a;
-                    *s += *t;
-                }
-            }
-        }
-        // J = sum z_j^T - weighted Z^T
-        let weighted = weighted.as_ref().subrows(0, sums.len());
-        let mut jacobian = linalg::mul_seq(weighted, self.z.transpose());
-        for b in 0..jacobian.ncols() {
-            for (a, s) in sums.iter().enumerate() {
-                jacobian[(a, b)] = s * self.z[(b, batch[a / rows])] - jacobian[(a, b)];
-            }
-        }
-        jacobian
-    }
-}
-
-/// Rows of random signs.
-fn signs(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
-    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-    Mat::from_fn(rows, columns, |_, _| match rng.random::<bool>() {
-        true => 1.0,
-        false => -1.0,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::map::KernelFunction;
-
-    #[test]
-    fn a_few_combinations_tell_as_much_as_all_directions() {
-        let (q, n, d) = (6, 400, 30);
-        let z = Mat::from_fn(q, n, |i, k| {
-            ((i + 1) as f64 * (k as f64 * 0.7 + i as f64)).sin()
-        });
-        let weights = Mat::from_fn(d, n, |a, k| {
-            ((a + 2) as f64 * k as f64 * 0.31).cos() / (1 + a) as f64
-        });
-        let distances = squared_distances_within(z.as_ref());
-        let gradients = Gradients {
-            z: z.as_ref(),
-            weights,
-            distances: distances.as_ref(),
-            pass: PassSettings {
-                kernel: KernelFunction::Gaussian,
-                length: 1.0,
-                nugget: 1e-6,
-            },
-            seed: 3,
-        };
-        let of = |points, rows| gradients.outer_product(Effort { points, rows });
-        let exact = of(n, d);
-        let off = |g: Mat<f64>| (g - &exact).norm_l2() / exact.norm_l2();
-        let combined = off(of(n, COMBINATIONS));
-        assert!(combined < 0.05, "{combined}");
-        // As much work spent on all directions at fewer points tells less, and small problems are exact.
-        assert!(combined < off(of(n * COMBINATIONS / d, d)) + 0.02);
-        let Effort { points, rows } = Effort::new(d, q, n);
-        assert_eq!((points, rows), (n, d));
+        false => dense.principal_coordinates(centred, DIRECTIONS),
     }
 }

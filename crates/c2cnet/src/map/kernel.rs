@@ -9,13 +9,14 @@
 //! 4. Optionally re-weight $z$ by the mean outer product of the fitted gradients
 //!    ([`super::agop`]) and go back to 3.
 
-use super::kernel_function::{
-    KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
-};
 use super::nystrom::JITTER;
 use super::{CoefficientMap, Landmarks, LinearMap, Mirrors};
 use crate::cite::{self, Reference};
+use crate::compute::{
+    self, PassSettings, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
+};
 use crate::decode::Targets;
+use crate::observe::{Observer, check_cancelled};
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -43,17 +44,6 @@ impl KernelSettings {
         }
         references
     }
-}
-
-/// The parameters of one kernel regression.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct PassSettings {
-    /// The kernel.
-    pub kernel: KernelFunction,
-    /// Its length $\ell$; the features have mean norm 1.
-    pub length: f64,
-    /// The nugget $\nu$.
-    pub nugget: f64,
 }
 
 /// A fitted kernel map.
@@ -275,36 +265,21 @@ impl Features {
     }
 }
 
-/// $(K + \nu I)^{-1}C$ for `c` with one row per sample; `None` if $K + \nu I$ does not factor.
-pub(super) fn solve(mut k: Mat<f64>, nugget: f64, c: MatRef<'_, f64>) -> Option<Mat<f64>> {
-    solve_in(&mut k, nugget, c)
-}
-
-/// [`solve`], which leaves the factor in `k`.
-pub(super) fn solve_in(k: &mut Mat<f64>, nugget: f64, c: MatRef<'_, f64>) -> Option<Mat<f64>> {
-    for i in 0..k.nrows() {
-        k[(i, i)] += nugget;
-    }
-    if !linalg::cholesky_in_place(k.as_mut()) {
-        return None;
-    }
-    let mut solution = c.to_owned();
-    linalg::cholesky_solve_in_place(k.as_ref(), solution.as_mut());
-    Some(solution)
-}
-
 impl KernelMap {
     /// Fits the map in given features with given parameters.
     ///
     /// # Errors
-    /// If the kernel matrix does not factor: the nugget is too small for the length.
+    /// If the kernel matrix does not factor (the nugget is too small for the length), the device fails, or the
+    /// observer asks to stop.
     pub fn fit(
         coefficients: MatRef<'_, f64>,
         targets: &Targets,
         features: Features,
         settings: KernelSettings,
         seed: u64,
+        observer: &dyn Observer,
     ) -> Result<Self> {
+        let dense = compute::dense(observer.device())?;
         let output_mean = linalg::column_mean(targets.coordinates.as_ref());
         let last = settings.passes.last().ok_or_else(no_pass)?;
         let z = features.apply(coefficients);
@@ -319,16 +294,18 @@ impl KernelMap {
         let (centres, weights) = if features.reflections() > 1 {
             let weights = features
                 .mirrors
-                .solve(z.as_ref(), c.as_ref(), *last)
+                .solve(dense.as_ref(), z.as_ref(), c.as_ref(), *last)?
                 .ok_or_else(|| does_not_factor(*last))?;
             (z, weights)
         } else {
-            let solution = (0..=RAISES).find_map(|raise| {
+            let attempt = |raise| {
+                check_cancelled(observer)?;
                 let mut k = squared_distances_within(z.as_ref());
                 to_kernel_within(&mut k, last.kernel, last.length);
-                solve(k, last.nugget * 10f64.powi(raise), c.transpose())
-            });
-            let solution = solution.ok_or_else(|| does_not_factor(*last))?;
+                dense.solve(k, last.nugget * 10f64.powi(raise), c.transpose())
+            };
+            let solved = (0..=RAISES).find_map(|raise| attempt(raise).transpose());
+            let solution = solved.ok_or_else(|| does_not_factor(*last))??;
             (z, solution.transpose().to_owned())
         };
         Ok(KernelMap {

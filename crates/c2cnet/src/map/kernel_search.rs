@@ -1,10 +1,8 @@
 //! The choice of kernel, length, nugget, exponent and number of passes on held-out training samples.
 
-use super::kernel::{Features, KernelSettings, PassSettings, Relevance};
-use super::kernel_function::{
-    KernelFunction, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
-};
-use super::{KernelSpec, LinearMap, Split, agop};
+use super::kernel::{Features, KernelSettings, Relevance};
+use super::{KernelFunction, KernelSpec, LinearMap, PassSettings, Split, agop};
+use crate::compute::{self, Dense, Sweep};
 use crate::decode::Targets;
 use crate::error::in_order;
 use crate::metrics::mean;
@@ -14,7 +12,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// A choice, with the features it was made in.
 #[derive(Debug)]
@@ -81,9 +79,6 @@ const NUGGETS: std::ops::RangeInclusive<i32> = -26..=-4;
 const WHOLE: i32 = 2;
 const HALF: i32 = 1;
 
-/// So many threads are kept busy by one factorisation; where there are more, steps are computed ahead.
-const THREADS_PER_FACTOR: usize = 2;
-
 /// Samples, one column each, of which some are held out.
 #[derive(Clone, Copy)]
 pub struct HeldOut<'a> {
@@ -124,6 +119,7 @@ impl KernelSearch<'_> {
             fine,
             spec,
             observer: self.observer,
+            dense: compute::dense(self.observer.device())?,
         };
         let mut found = comparison.first_pass()?;
         self.reweight(&comparison, &mut found)?;
@@ -163,7 +159,7 @@ impl KernelSearch<'_> {
             let folds = features.par_iter().zip(&comparison.fine);
             features = in_order(folds.map(|(features, fold)| {
                 let (a, c) = (fold.a.as_ref(), fold.c.as_ref());
-                agop::reweight(features, a, c, weighed_by, self.seed)
+                agop::reweight(features, a, c, weighed_by, (self.seed, &*comparison.dense))
             }))?;
             let only = std::slice::from_ref(&features);
             let Some(trial) = comparison.best_of(only, Some(weighed_by))? else {
@@ -239,6 +235,7 @@ impl KernelSettings {
         let mut c = targets.coordinates.clone();
         let mean = linalg::column_mean(c.as_ref());
         linalg::subtract_from_columns(&mut c, &mean);
+        let dense = compute::dense(observer.device())?;
         let reweighting = self.passes.len().saturating_sub(1);
         let mut features = match self.exponent {
             Some(p) => Relevance::new(linear, coefficients)?.features(coefficients, p),
@@ -246,7 +243,8 @@ impl KernelSettings {
         };
         for pass in &self.passes[..reweighting] {
             check_cancelled(observer)?;
-            features = agop::reweight(&features, coefficients, c.as_ref(), *pass, seed)?;
+            let on = (seed, &*dense);
+            features = agop::reweight(&features, coefficients, c.as_ref(), *pass, on)?;
         }
         Ok(features)
     }
@@ -296,23 +294,19 @@ impl<'a> Fold<'a> {
         (self.a.ncols(), self.held.len())
     }
 
-    /// The error on the held-out samples, `None` if the kernel matrix `k` does not factor, which is overwritten.
-    fn held_out_error(&self, k: &mut Mat<f64>, k_held: &Mat<f64>, nugget: f64) -> Option<f64> {
-        // (K + nu I)^{-1} applied to whichever has fewer columns: targets or held-out samples.
-        let mut predicted = if self.c.nrows() < k_held.ncols() {
-            let alpha = super::kernel::solve_in(k, nugget, self.c.transpose())?;
-            linalg::mul(alpha.transpose(), k_held.as_ref())
-        } else {
-            let weights = super::kernel::solve_in(k, nugget, k_held.as_ref())?;
-            linalg::mul(self.c.as_ref(), weights.as_ref())
-        };
+    /// The mean error of predicted coordinates of the held-out samples, infinite where they are no numbers.
+    fn error(&self, mut predicted: Mat<f64>) -> f64 {
         for column in 0..predicted.ncols() {
             for (v, m) in predicted.col_mut(column).iter_mut().zip(&self.mean) {
                 *v += m;
             }
         }
-        let errors = self.targets.relative_errors(predicted.as_ref(), self.held);
-        Some(mean(&errors)).filter(|e| e.is_finite())
+        let error = mean(&self.targets.relative_errors(predicted.as_ref(), self.held));
+        if error.is_finite() {
+            error
+        } else {
+            f64::INFINITY
+        }
     }
 }
 
@@ -322,6 +316,7 @@ struct Comparison<'a> {
     coarse: Option<Vec<Fold<'a>>>,
     spec: &'a KernelSpec,
     observer: &'a dyn Observer,
+    dense: Arc<dyn Dense>,
 }
 
 impl Comparison<'_> {
@@ -431,7 +426,7 @@ impl Comparison<'_> {
         stride: i32,
     ) -> Result<Option<Trial>> {
         let spec = self.spec;
-        let mut grid = ErrorGrid::new(self, &features[start.features], folds, start.kernel);
+        let mut grid = ErrorGrid::new(self, &features[start.features], folds, start.kernel)?;
         let mut position = start.position();
         let mut error = grid.error_at(position)?;
         // Where nothing factors, a larger nugget will.
@@ -525,7 +520,8 @@ type Position = (i32, i32);
 struct ErrorGrid<'a> {
     comparison: &'a Comparison<'a>,
     kernel: KernelFunction,
-    folds: Vec<FoldErrors<'a>>,
+    /// Each with its kernel regressions.
+    folds: Vec<(&'a Fold<'a>, Box<dyn Sweep + 'a>)>,
     seen: HashMap<Position, f64>,
 }
 
@@ -535,16 +531,20 @@ impl<'a> ErrorGrid<'a> {
         features: &[Features],
         folds: &'a [Fold<'a>],
         kernel: KernelFunction,
-    ) -> Self {
-        let folds = folds.par_iter().zip(features);
-        ErrorGrid {
+    ) -> Result<Self> {
+        let sweep = |(fold, features): (&'a Fold<'a>, &Features)| {
+            let z = features.apply(fold.a.as_ref());
+            let held = features.apply(fold.a_held.as_ref());
+            let sweep = (comparison.dense).sweep(z.as_ref(), held.as_ref(), fold.c.as_ref())?;
+            Ok((fold, sweep))
+        };
+        let folds = folds.par_iter().zip(features).map(sweep);
+        Ok(ErrorGrid {
             comparison,
             kernel,
-            folds: folds
-                .map(|(f, features)| FoldErrors::new(f, features))
-                .collect(),
+            folds: in_order(folds)?,
             seen: HashMap::new(),
-        }
+        })
     }
 
     fn at(&self, (l, n): Position) -> PassSettings {
@@ -576,7 +576,7 @@ impl<'a> ErrorGrid<'a> {
     /// Computes the error at the first of these positions, if it is not known, and beside it those at the following
     /// ones, as far as there are threads that would be idle. How many are computed early changes no result.
     fn look_ahead(&mut self, positions: impl Iterator<Item = Position>) -> Result<()> {
-        let width = (rayon::current_num_threads() / THREADS_PER_FACTOR).max(1);
+        let width = self.comparison.dense.side_by_side();
         let unknown = |p: &Position| self.contains(*p) && !self.seen.contains_key(p);
         let mut positions = positions.peekable();
         if width == 1 || !positions.peek().is_some_and(unknown) {
@@ -590,94 +590,11 @@ impl<'a> ErrorGrid<'a> {
 
     fn compute(&self, position: Position) -> Result<f64> {
         let pass = self.at(position);
-        let errors = in_order(self.folds.par_iter().map(|fold| {
+        let errors = in_order(self.folds.par_iter().map(|(fold, sweep)| {
             check_cancelled(self.comparison.observer)?;
-            Ok(fold.error(pass).unwrap_or(f64::INFINITY))
+            let predicted = sweep.predictions(pass)?;
+            Ok(predicted.map_or(f64::INFINITY, |p| fold.error(p)))
         }))?;
         Ok(errors.iter().sum::<f64>() / self.folds.len() as f64)
     }
-}
-
-/// Errors of one fold.
-struct FoldErrors<'a> {
-    fold: &'a Fold<'a>,
-    within: Mat<f64>,
-    across: Mat<f64>,
-    /// Kernel matrices of the last length: steps along the nugget use them again.
-    matrices: Mutex<Option<Arc<KernelMatrices>>>,
-    /// Memory that is taken in turn: fresh pages cost as much as kernels.
-    spare: Mutex<Vec<Mat<f64>>>,
-}
-
-/// Kernels of one length.
-struct KernelMatrices {
-    length: f64,
-    within: Mat<f64>,
-    across: Mat<f64>,
-}
-
-impl<'a> FoldErrors<'a> {
-    fn new(fold: &'a Fold<'a>, features: &Features) -> Self {
-        let z = features.apply(fold.a.as_ref());
-        let z_held = features.apply(fold.a_held.as_ref());
-        FoldErrors {
-            fold,
-            within: squared_distances_within(z.as_ref()),
-            across: squared_distances(z.as_ref(), z_held.as_ref()),
-            matrices: Mutex::default(),
-            spare: Mutex::default(),
-        }
-    }
-
-    fn error(&self, pass: PassSettings) -> Option<f64> {
-        let matrices = self.matrices(pass);
-        let mut factor = self.copy(&matrices.within);
-        let error = self
-            .fold
-            .held_out_error(&mut factor, &matrices.across, pass.nugget);
-        self.put_back(factor);
-        error
-    }
-
-    /// Those of the last length, if that is the one.
-    fn matrices(&self, pass: PassSettings) -> Arc<KernelMatrices> {
-        let last = lock(&self.matrices).clone();
-        if let Some(known) = last.filter(|m| m.length == pass.length) {
-            return known;
-        }
-        let (mut within, mut across) = (self.copy(&self.within), self.across.clone());
-        to_kernel_within(&mut within, pass.kernel, pass.length);
-        to_kernel(&mut across, pass.kernel, pass.length);
-        let made = Arc::new(KernelMatrices {
-            length: pass.length,
-            within,
-            across,
-        });
-        let before = lock(&self.matrices).replace(made.clone());
-        if let Some(before) = before.and_then(Arc::into_inner) {
-            self.put_back(before.within);
-        }
-        made
-    }
-
-    /// A copy in memory that was put back before, if there is any.
-    fn copy(&self, of: &Mat<f64>) -> Mat<f64> {
-        let spare = lock(&self.spare).pop();
-        match spare {
-            Some(mut spare) => {
-                linalg::copy(spare.as_mut(), of.as_ref());
-                spare
-            }
-            None => of.clone(),
-        }
-    }
-
-    fn put_back(&self, matrix: Mat<f64>) {
-        lock(&self.spare).push(matrix);
-    }
-}
-
-/// What a thread that panicked left is as good as anything here.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! The settings of the kernel map.
 
+use super::KernelFunction;
 use super::KernelSettings;
-use super::kernel_function::KernelFunction;
 use crate::{Error, Result};
 use documented::Documented;
 use serde::{Deserialize, Serialize};

@@ -7,9 +7,8 @@
 //! the work, and change results by rounding only.
 
 use super::PassSettings;
-use super::kernel::solve;
-use super::kernel_function::{each_column, to_kernel};
 use crate::Result;
+use crate::compute::{Dense, each_column, to_kernel};
 use crate::linalg::{self, Svd};
 use faer::{Mat, MatRef};
 
@@ -111,12 +110,16 @@ impl Mirrors {
     /// The kernel between two images depends only on the reflection between them,
     /// $K_{fg} = k_{f\oplus g}$. The Walsh-Hadamard transform over reflections makes that block
     /// diagonal: $\hat K_\chi = \sum_f \chi(f)\,k_f$.
+    ///
+    /// # Errors
+    /// If the device fails.
     pub(super) fn solve(
         &self,
+        dense: &dyn Dense,
         z: MatRef<'_, f64>,
         c: MatRef<'_, f64>,
         pass: PassSettings,
-    ) -> Option<Mat<f64>> {
+    ) -> Result<Option<Mat<f64>>> {
         let r = self.reflections;
         let n = z.ncols() / r;
         let z = z.subcols(0, n);
@@ -125,7 +128,7 @@ impl Mirrors {
         let mut blocks = vec![Mat::zeros(n, n); r];
         for (parity, members) in self.classes() {
             let part = linalg::select_rows(z, &members);
-            blocks[parity] = linalg::mul(part.transpose(), part.as_ref());
+            blocks[parity] = dense.mul(part.transpose(), part.as_ref())?;
         }
         walsh_hadamard(&mut blocks);
         for (f, block) in blocks.iter_mut().enumerate() {
@@ -143,7 +146,10 @@ impl Mirrors {
         let mut parts: Vec<Mat<f64>> = (0..r).map(|f| c.subcols(f * n, n).to_owned()).collect();
         walsh_hadamard(&mut parts);
         for (part, k) in parts.iter_mut().zip(blocks) {
-            *part = solve(k, pass.nugget, part.transpose())?;
+            let Some(solution) = dense.solve(k, pass.nugget, part.transpose())? else {
+                return Ok(None);
+            };
+            *part = solution;
         }
         walsh_hadamard(&mut parts);
         let mut solution = Mat::zeros(c.nrows(), c.ncols());
@@ -152,7 +158,7 @@ impl Mirrors {
             to.copy_from(part.transpose());
             to *= faer::Scale(1.0 / r as f64);
         }
-        Some(solution)
+        Ok(Some(solution))
     }
 }
 
@@ -175,8 +181,8 @@ fn walsh_hadamard(matrices: &mut [Mat<f64>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compute::{Cpu, squared_distances_within, to_kernel_within};
     use crate::map::KernelFunction;
-    use crate::map::kernel_function::{squared_distances_within, to_kernel_within};
     use rand::{RngExt, SeedableRng};
 
     /// Six samples under four reflections.
@@ -224,8 +230,9 @@ mod tests {
             };
             let mut k = squared_distances_within(z.as_ref());
             to_kernel_within(&mut k, kernel, pass.length);
-            let whole = solve(k, pass.nugget, c.transpose()).unwrap();
-            let parts = mirrors.solve(z.as_ref(), c.as_ref(), pass).unwrap();
+            let whole = Cpu.solve(k, pass.nugget, c.transpose()).unwrap().unwrap();
+            let parts = mirrors.solve(&Cpu, z.as_ref(), c.as_ref(), pass);
+            let parts = parts.unwrap().unwrap();
             assert!((parts.transpose() - &whole).norm_max() < 1e-10 * whole.norm_max());
         }
     }

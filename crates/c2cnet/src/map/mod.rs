@@ -3,7 +3,6 @@
 mod agop;
 pub mod conformance;
 mod kernel;
-mod kernel_function;
 mod kernel_search;
 mod kernel_spec;
 pub mod layered;
@@ -14,8 +13,8 @@ mod moments;
 mod nystrom;
 mod split;
 
-pub use kernel::{Features, KernelMap, KernelSettings, PassSettings};
-pub use kernel_function::KernelFunction;
+pub use crate::compute::{KernelFunction, PassSettings};
+pub use kernel::{Features, KernelMap, KernelSettings};
 pub use kernel_search::{HeldOut, KernelChoice, KernelReport, KernelSearch, PassReport};
 pub use kernel_spec::KernelSpec;
 pub use layered::{LayeredMap, LayeredSpec};

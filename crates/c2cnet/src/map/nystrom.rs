@@ -6,10 +6,8 @@
 //! taken over parts of the samples, anywhere, and added.
 
 use super::kernel::{Features, RAISES, does_not_factor};
-use super::kernel_function::{
-    squared_distances, squared_distances_within, to_kernel, to_kernel_within,
-};
 use super::{KernelMap, KernelSettings, PassSettings};
+use crate::compute::{squared_distances, squared_distances_within, to_kernel, to_kernel_within};
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};

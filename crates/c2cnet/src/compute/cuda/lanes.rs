@@ -58,7 +58,7 @@ impl Deref for Lanes {
 }
 
 impl Lane {
-    fn new(gpu: &Gpu) -> Result<Self> {
+    pub(super) fn new(gpu: &Gpu) -> Result<Self> {
         let stream = gpu.context.new_stream().map_err(|e| gpu.fault(e))?;
         let blas = CudaBlas::new(stream.clone()).map_err(|e| gpu.product_failed(e))?;
         let workspace = stream

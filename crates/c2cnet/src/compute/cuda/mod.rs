@@ -1,13 +1,17 @@
 //! NVIDIA GPUs: what is loaded when one is asked for, and what is said when something is missing.
 
 mod arguments;
+mod average;
+mod dense;
 mod lanes;
 mod room;
 mod trainer;
+mod turn;
 
 #[cfg(test)]
 mod tests;
 
+use dense::CudaDense;
 pub(super) use trainer::CudaTrainer;
 
 use crate::{Error, Result};
@@ -98,12 +102,29 @@ pub(super) fn count() -> Result<usize> {
 pub(super) struct Gpu {
     context: Arc<CudaContext>,
     name: String,
-    /// The kernels in each precision, compiled when they are first needed.
+    /// Kernels by name: those of training in each precision, and those of dense algebra.
     modules: Mutex<HashMap<&'static str, Arc<CudaModule>>>,
     /// Lanes of trainings that have ended.
     idle: Mutex<Vec<Vec<lanes::Lane>>>,
     /// Held while a training is prepared: what one loads and allocates would end the recording of another.
     preparing: Mutex<()>,
+    /// Dense algebra, once it was asked for.
+    dense: OnceLock<Arc<CudaDense>>,
+    /// What a user should know of the work so far.
+    told: Mutex<Vec<String>>,
+}
+
+/// Dense algebra on the GPU.
+///
+/// # Errors
+/// [`Error::Device`] if a library is missing.
+pub(super) fn dense(gpu: &Arc<Gpu>) -> Result<Arc<CudaDense>> {
+    let _alone = gpu.preparing.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(dense) = gpu.dense.get() {
+        return Ok(dense.clone());
+    }
+    let dense = Arc::new(CudaDense::new(gpu)?);
+    Ok(gpu.dense.get_or_init(|| dense).clone())
 }
 
 impl Gpu {
@@ -156,7 +177,22 @@ impl Gpu {
             modules: Mutex::default(),
             idle: Mutex::default(),
             preparing: Mutex::default(),
+            dense: OnceLock::new(),
+            told: Mutex::default(),
         })
+    }
+
+    /// Something that a user should know.
+    pub(super) fn tell(&self, what: String) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if !told.contains(&what) {
+            told.push(what);
+        }
+    }
+
+    /// What was told since it was last asked for.
+    pub(super) fn told(&self) -> Vec<String> {
+        std::mem::take(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn name(&self) -> &str {
@@ -169,10 +205,15 @@ impl Gpu {
         Some((all as u64, free as u64))
     }
 
-    /// The kernels for numbers of type `T`.
+    /// The kernels of training for numbers of type `T`.
     fn module<T: Real>(&self) -> Result<Arc<CudaModule>> {
+        self.compiled(T::NAME, source::<T>)
+    }
+
+    /// Kernels by their name, compiled when they are first asked for.
+    fn compiled(&self, name: &'static str, source: fn() -> String) -> Result<Arc<CudaModule>> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(T::NAME) {
+        if let Some(module) = modules.get(name) {
             return Ok(module.clone());
         }
         let (major, minor) = self
@@ -184,10 +225,9 @@ impl Gpu {
             name: Some("kernels.cu".into()),
             ..CompileOptions::default()
         };
-        let ptx =
-            compile_ptx_with_opts(source::<T>(), options).map_err(|e| self.not_compiled(e))?;
+        let ptx = compile_ptx_with_opts(source(), options).map_err(|e| self.not_compiled(e))?;
         let module = self.context.load_module(ptx).map_err(|e| self.fault(e))?;
-        modules.insert(T::NAME, module.clone());
+        modules.insert(name, module.clone());
         Ok(module)
     }
 

@@ -46,3 +46,70 @@ fn gpu_kernels_compile_in_both_precisions() {
     let message = Gpu::open(99).err().unwrap().to_string();
     assert!(message.contains("there is no GPU 99"), "{message}");
 }
+
+#[test]
+fn every_radial_kernel_has_a_number() {
+    let text = dense::source();
+    for name in ["MATERN 0", "MULTIQUADRIC 1", "GAUSSIAN 2"] {
+        assert!(text.contains(&format!("#define {name}\n")), "{name}");
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn gpu_dense_algebra_agrees_with_the_processor() {
+    let gpu = Gpu::open(0).unwrap();
+    let dense = super::dense(&gpu).unwrap();
+    crate::compute::dense::conformance::check(dense.as_ref());
+    assert!(gpu.told().is_empty());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn gpu_matrices_beyond_its_memory_are_left_to_the_processor() {
+    let gpu = Gpu::open(0).unwrap();
+    let dense = super::dense(&gpu).unwrap();
+    let (all, _) = gpu.memory().unwrap();
+    assert!(dense.holds(1000));
+    assert!(!dense.holds(all as usize));
+    let told = gpu.told();
+    assert!(
+        told.len() == 1 && told[0].contains("left to the processor"),
+        "{told:?}"
+    );
+}
+
+/// The time of one held-out error at the size of 2D Darcy flow; for people.
+#[test]
+#[ignore = "needs a GPU"]
+fn gpu_time_of_a_kernel_regression() {
+    use crate::compute::{Dense, KernelFunction, PassSettings};
+    use faer::Mat;
+    let dense = super::dense(&Gpu::open(0).unwrap()).unwrap();
+    let wave = |rows, columns| {
+        Mat::from_fn(rows, columns, |i, k| {
+            ((i + 1) as f64 * (k as f64 * 0.7 + i as f64)).sin() / (1 + i) as f64
+        })
+    };
+    let (z, held, c) = (wave(400, 1920), wave(400, 480), wave(1024, 1920));
+    let begin = std::time::Instant::now();
+    let sweep = dense.sweep(z.as_ref(), held.as_ref(), c.as_ref()).unwrap();
+    println!("distances: {:.1} ms", 1e3 * begin.elapsed().as_secs_f64());
+    for step in 0..8 {
+        let begin = std::time::Instant::now();
+        let pass = PassSettings {
+            kernel: KernelFunction::InverseMultiquadric,
+            length: 2.0,
+            nugget: 10f64.powi(-4 - step),
+        };
+        let found = sweep.predictions(pass).unwrap().is_some();
+        let ms = 1e3 * begin.elapsed().as_secs_f64();
+        println!("nugget 1e-{}: {ms:.1} ms, factors: {found}", 4 + step);
+    }
+    let begin = std::time::Instant::now();
+    dense.principal_coordinates(c.as_ref(), 60).unwrap();
+    println!(
+        "principal axes: {:.1} ms",
+        1e3 * begin.elapsed().as_secs_f64()
+    );
+}

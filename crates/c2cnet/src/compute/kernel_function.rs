@@ -55,6 +55,17 @@ impl KernelFunction {
     }
 }
 
+/// The parameters of one kernel regression.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PassSettings {
+    /// The kernel.
+    pub kernel: KernelFunction,
+    /// Its length $\ell$; the features have mean norm 1.
+    pub length: f64,
+    /// The nugget $\nu$.
+    pub nugget: f64,
+}
+
 /// Squared distances between the columns of `a` and of `b`.
 ///
 /// By the Gram matrix: points have norm about one, so the error of a squared distance is a few units of
@@ -113,7 +124,7 @@ pub(crate) fn to_kernel_within(
 }
 
 /// Runs `work(j, column j)` on all columns, in parallel.
-pub(super) fn each_column(matrix: MatMut<'_, f64>, work: impl Fn(usize, &mut [f64]) + Sync) {
+pub(crate) fn each_column(matrix: MatMut<'_, f64>, work: impl Fn(usize, &mut [f64]) + Sync) {
     linalg::par_column_chunks(matrix, 32, |start, mut chunk| {
         for k in 0..chunk.ncols() {
             let column = chunk.rb_mut().col_mut(k).try_as_col_major_mut();
