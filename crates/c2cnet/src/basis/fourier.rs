@@ -13,7 +13,7 @@
 
 use super::family::split_product;
 use super::tensor::{Cost, IndexSet};
-use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
+use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest, Separable};
 use crate::cite::{self, Reference};
 use crate::data::{Bounds, Points};
 use crate::{Error, Result};
@@ -236,6 +236,13 @@ impl Basis for Fourier {
         let axis = |_, t, values: &mut [f64]| kind.fill(t, values);
         self.indices
             .evaluate(self.family(), &self.domain, points, axis)
+    }
+
+    fn by_axes(&self, points: &Points) -> Result<Option<Separable>> {
+        self.domain.check(points, self.family())?;
+        let kind = self.spec.kind;
+        let axis = |_, t, values: &mut [f64]| kind.fill(t, values);
+        Ok(self.indices.by_axes(&self.domain, points, &axis))
     }
 
     fn describe(&self) -> String {

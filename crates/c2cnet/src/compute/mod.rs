@@ -2,7 +2,8 @@
 //!
 //! * [`Device`]: what a user asks for. It is no part of a model or a plan: the same fit may run here or there.
 //! * `job`: a stage of training as plain data, and `Trainer`, which carries it out.
-//! * `program`: a step of training as a list of operations on buffers, which is what becomes a CUDA graph.
+//! * `program`: a step of training as a list of operations on buffers, which is what becomes a CUDA graph; `layered`:
+//!   that of layers in a basis.
 //! * `cuda`: operations and buffers on an NVIDIA GPU. Driver, NVRTC and cuBLAS are loaded when a GPU is asked
 //!   for, so that the same program runs where there are none.
 //!
@@ -11,6 +12,7 @@
 mod cuda;
 mod device;
 mod job;
+mod layered;
 mod program;
 
 #[cfg(test)]
@@ -22,9 +24,11 @@ pub(crate) use interpreter::Interpreter;
 pub use cuda::Real;
 pub use device::{Device, DeviceReport, devices};
 pub(crate) use job::{
-    Band, Batches, Constants, Curve, Factor, Job, LossWeights, StepResult, StepSettings, Targets,
-    Trainer, Weights,
+    Band, Batches, Constants, Curve, Factor, Job, LayerSizes, Layers, LossWeights, StepResult,
+    StepSettings, Targets, Trainer, Weights,
 };
+
+pub(crate) use program::padded;
 
 use crate::Result;
 use std::sync::Arc;
