@@ -184,6 +184,14 @@ impl NetworkSpec {
             NetworkSpec::Layered(_) => "layered",
         }
     }
+
+    /// The same with fewer steps, by the given factor.
+    pub(crate) fn shortened(&self, times: usize, samples: usize) -> Self {
+        match self {
+            NetworkSpec::Mlp(spec) => NetworkSpec::Mlp(Box::new(spec.shortened(times, samples))),
+            NetworkSpec::Layered(spec) => NetworkSpec::Layered(Box::new(spec.shortened(times))),
+        }
+    }
 }
 
 /// Which training samples train the network of the model.

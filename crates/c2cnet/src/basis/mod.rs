@@ -73,6 +73,16 @@ pub trait Basis: Storable + Send + Sync + std::fmt::Debug {
     /// If the dimension differs or a point lies outside the domain (see [`Bounds::check`]).
     fn evaluate(&self, points: &Points) -> Result<Design>;
 
+    /// The same by the axes of the tensor grid that `points` are, however few; `None` if they are none, or functions
+    /// are no products over the axes.
+    ///
+    /// # Errors
+    /// As [`Basis::evaluate`].
+    fn by_axes(&self, points: &Points) -> Result<Option<Separable>> {
+        let _ = points;
+        Ok(None)
+    }
+
     /// One line for people: family, size and what else matters.
     fn describe(&self) -> String;
 }

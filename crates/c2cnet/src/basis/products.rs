@@ -1,7 +1,7 @@
 //! Bases of products of functions of one variable: what the families `fourier`, `polynomial` and `mixed` share.
 
 use super::tensor::IndexSet;
-use super::{Basis, BasisFamily, Design};
+use super::{Basis, BasisFamily, Design, Separable};
 use crate::data::{Bounds, Points};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -81,6 +81,12 @@ impl<S: ProductFamily> Basis for Products<S> {
         self.domain.check(points, S::NAME)?;
         let fill = |axis, t, values: &mut [f64]| self.spec.fill(axis, t, values);
         self.indices.evaluate(S::NAME, &self.domain, points, fill)
+    }
+
+    fn by_axes(&self, points: &Points) -> Result<Option<Separable>> {
+        self.domain.check(points, S::NAME)?;
+        let fill = |axis, t, values: &mut [f64]| self.spec.fill(axis, t, values);
+        Ok(self.indices.by_axes(&self.domain, points, &fill))
     }
 
     fn describe(&self) -> String {

@@ -166,8 +166,7 @@ impl IndexSet {
         axis: impl Fn(usize, f64, &mut [f64]) + Sync,
     ) -> Result<Design> {
         if points.len() >= WORTH_TAKING_APART
-            && let Some(grid) = TensorGrid::new(points)
-            && let Some(design) = self.on_grid(domain, grid, &axis)
+            && let Some(design) = self.by_axes(domain, points, &axis)
         {
             return Ok(Design::Separable(design));
         }
@@ -178,13 +177,15 @@ impl IndexSet {
         Ok(Design::Dense(self.at_points(domain, points, axis)))
     }
 
-    /// `None` where an axis has more functions than lines: then its functions are dependent.
-    fn on_grid(
+    /// `None` where the points are no grid, or an axis has more functions than lines: then its functions are
+    /// dependent.
+    pub(super) fn by_axes(
         &self,
         domain: &Bounds,
-        grid: TensorGrid,
+        points: &Points,
         axis: &impl Fn(usize, f64, &mut [f64]),
     ) -> Option<Separable> {
+        let grid = TensorGrid::new(points)?;
         let List { indices, counts } = self.list();
         if counts.iter().zip(&grid.axes).any(|(c, a)| *c > a.len()) {
             return None;

@@ -95,7 +95,12 @@ pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedFo
 }
 
 /// The decision about the map, for people.
-pub(super) fn explain(plan: &MapPlan, wanted: MapKind, candidates: &[Candidate]) -> Choice {
+pub(super) fn explain(
+    plan: &MapPlan,
+    wanted: MapKind,
+    candidates: &[Candidate],
+    notes: &[String],
+) -> Choice {
     let list: Vec<String> = candidates
         .iter()
         .map(|c| format!("{} {:.3e}", c.name, c.error))
@@ -109,6 +114,9 @@ pub(super) fn explain(plan: &MapPlan, wanted: MapKind, candidates: &[Candidate])
         field: String::new(),
         candidates: candidates.to_vec(),
         chosen: plan.kind().into(),
-        why: format!("{why} ({})", list.join(", ")),
+        why: std::iter::once(format!("{why} ({})", list.join(", ")))
+            .chain(notes.iter().cloned())
+            .collect::<Vec<_>>()
+            .join("; "),
     }
 }

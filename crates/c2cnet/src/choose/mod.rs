@@ -2,7 +2,7 @@
 //!
 //! [`bases`] settles the spaces: [`output_space`] by their floor, [`input_space`] by the error of the whole operator,
 //! which [`judge`] measures. [`maps`] compares maps in closed form, on each of the [`transforms`] of the inputs that is
-//! open; [`network`] tells whether a network is worth its training. What is judged here is computed by the stages of
+//! open; [`network`] and [`layers`] tell whether a network is worth its training. What is judged here is computed by the stages of
 //! [`crate::fit`], and what they computed for the plan that wins is handed on.
 
 mod bases;
@@ -11,6 +11,7 @@ mod folds;
 mod grid_gap;
 mod input_space;
 mod judge;
+mod layers;
 mod maps;
 mod network;
 mod output_space;
@@ -31,7 +32,7 @@ use crate::fit::{Context, Inputs, Outputs, Prepared, represent_outputs};
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, Subject};
-use crate::settings::{FitConfig, MapConfig};
+use crate::settings::{FitConfig, MapConfig, MapKind};
 use crate::{Error, Result};
 use folds::{Folds, PerFold};
 use maps::ClosedForm;
@@ -71,7 +72,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
         drafts: &drafts,
     };
     let chosen = comparison.choose_transform(&mut prepared)?;
-    let (inputs, encoded, closed) = comparison.try_rivals(chosen, &mut prepared)?;
+    let (mut inputs, mut encoded, closed) = comparison.try_rivals(chosen, &mut prepared)?;
     let question = network::Question {
         folds: &folds,
         inputs_plan: &inputs,
@@ -80,9 +81,21 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
         outputs: &represented,
         config: &config.map,
     };
-    let decision = question.decide(closed)?;
+    let layers = layers::Layers {
+        question: &question,
+        config,
+    };
+    let decision = match config.map.kind {
+        MapKind::Layered => layers.train()?,
+        MapKind::Auto => layers.improve(question.decide(closed)?)?,
+        _ => question.decide(closed)?,
+    };
+    if let Some(other) = decision.inputs {
+        (inputs, encoded) = other;
+    }
     prepared.candidates.extend(decision.candidates);
-    let choice = maps::explain(&decision.map, config.map.kind, &prepared.candidates);
+    let (kind, candidates) = (config.map.kind, &prepared.candidates);
+    let choice = maps::explain(&decision.map, kind, candidates, &decision.notes);
     prepared.choices.push(choice);
     let encoding = prepared.seconds.encoding - before;
     prepared.seconds.training = clock.elapsed().as_secs_f64() - encoding;

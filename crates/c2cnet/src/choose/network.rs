@@ -46,6 +46,19 @@ pub(super) struct Decision {
     pub kernel: Option<KernelReport>,
     /// Networks that were compared with the map in closed form.
     pub candidates: Vec<Candidate>,
+    /// What was not tried, and why.
+    pub notes: Vec<String>,
+    /// The map's error on held-out samples.
+    pub error: f64,
+    /// Other inputs than those of the question.
+    pub inputs: Option<(Vec<InputPlan>, PerFold<Inputs>)>,
+}
+
+/// What came of training a network for as long as it promised to win.
+pub(super) struct Contest {
+    pub candidate: Candidate,
+    /// If it won.
+    pub winner: Option<Decision>,
 }
 
 /// What is decided about.
@@ -61,11 +74,11 @@ pub(super) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    fn context(&self) -> &'a Context<'a> {
+    pub(super) fn context(&self) -> &'a Context<'a> {
         self.folds.first()
     }
 
-    fn spaces(&self) -> (&'a Inputs, &'a Outputs) {
+    pub(super) fn spaces(&self) -> (&'a Inputs, &'a Outputs) {
         (self.inputs.of(0), self.outputs.of(0))
     }
 
@@ -73,10 +86,6 @@ impl<'a> Question<'a> {
     /// choice open.
     pub(super) fn decide(&self, closed: ClosedForm) -> Result<Decision> {
         let config = self.config;
-        if config.kind == MapKind::Layered {
-            let spec = NetworkSpec::Layered(Box::new(config.layered.clone()));
-            return Ok(self.train(spec, None)?.1);
-        }
         let trained = self.context().split.train.len();
         let spec = match config.kind {
             MapKind::Mlp => Some(config.mlp.clone()),
@@ -105,6 +114,7 @@ impl<'a> Question<'a> {
     }
 
     fn closed_form(&self, map: ClosedMap) -> Result<Decision> {
+        let error = map.error;
         let (plan, kernel) = match map.closed.kernel {
             None => (MapPlan::Linear, None),
             Some(choice) => (MapPlan::Kernel(choice.settings), Some(choice.report)),
@@ -118,11 +128,10 @@ impl<'a> Question<'a> {
         let mut judged = judge_fold(self.context(), inputs, outputs, fold, false)?;
         self.judge_other_folds(&plan, &mut judged)?;
         Ok(Decision {
-            map: plan,
             judged,
-            spaces: None,
             kernel,
-            candidates: Vec::new(),
+            error,
+            ..Decision::of(plan)
         })
     }
 
@@ -145,66 +154,83 @@ impl<'a> Question<'a> {
 
     /// Trains a network for as long as it promises to win, and takes it if it does.
     fn probe_and_train(&self, closed: ClosedForm, spec: MlpSpec) -> Result<Decision> {
-        let context = self.context();
         let (inputs, outputs) = self.spaces();
-        let whole = NetworkSpec::Mlp(Box::new(spec.clone()));
-        let frame = OutputFrame::new(context, inputs, outputs, &whole)?;
+        let spec = NetworkSpec::Mlp(Box::new(spec));
+        let frame = OutputFrame::new(self.context(), inputs, outputs, &spec)?;
         let set = MapTrainingSet::new(inputs, outputs, &frame);
         // Not before the closed form was judged with as many samples.
-        let closed = ClosedMap::new(context, &set, closed)?;
+        let closed = ClosedMap::new(self.context(), &set, closed)?;
+        let contest = self.contend(&set, spec, closed.error)?;
+        let candidates = [closed.as_candidate(), contest.candidate];
+        let mut decision = match contest.winner {
+            Some(winner) => winner,
+            None => self.closed_form(closed)?,
+        };
+        decision.candidates = candidates.into();
+        Ok(decision)
+    }
+
+    /// Trains a network on `set` for as long as it promises to err less than `least`.
+    pub(super) fn contend(
+        &self,
+        set: &MapTrainingSet<'_>,
+        spec: NetworkSpec,
+        least: f64,
+    ) -> Result<Contest> {
+        let context = self.context();
         let mut seconds = None;
         let mut shorter = f64::INFINITY;
         let mut probe: Option<Box<dyn CoefficientMap>> = None;
         for part in PROBES {
             context.begin(Step::ProbeNetwork { part });
             let short = spec.shortened(part, context.split.train.len());
-            let short = NetworkSpec::Mlp(Box::new(short));
-            let (map, report) = train_network(context, &set, &short)?;
-            let error = held_out_error(map.as_ref(), &set, &context.split);
+            let (map, report) = train_network(context, set, &short)?;
+            let error = held_out_error(map.as_ref(), set, &context.split);
             seconds = Some(report.seconds * part as f64);
             // The way down flattens in the end: what is not expected to win will not.
             let expected = expected_error(shorter, error, part);
-            if expected > closed.error {
-                let same = closed.as_candidate();
-                let mut decision = self.closed_form(closed)?;
-                let network = Candidate {
-                    name: format!("network, expected from 1/{part} of its training"),
+            if expected > least {
+                let candidate = Candidate {
+                    name: format!("{}, expected from 1/{part} of its training", spec.name()),
                     error: expected,
                 };
-                decision.candidates.extend([same, network]);
-                return Ok(decision);
+                let winner = None;
+                return Ok(Contest { candidate, winner });
             }
             probe = Some(map);
             // No doubt is left where a part of the training wins already.
-            if error < WORTH * closed.error {
+            if error < WORTH * least {
                 break;
             }
             shorter = error;
         }
-        let (error, mut decision) = self.train(whole, seconds)?;
-        decision.candidates.insert(0, closed.as_candidate());
-        if error < WORTH * closed.error {
-            if let (Some(report), Some(probe)) = (&mut decision.judged.validation, &probe)
-                && decision.map.is_judged_network()
-            {
-                // Between the points only the shorter training can be judged.
-                let linear = &closed.closed.linear;
-                let before = judge(context, inputs, outputs, probe.as_ref(), linear)?;
-                report.withheld_rl2e = before.withheld_rl2e;
-                report.withheld_floor = before.withheld_floor;
-            }
-            return Ok(decision);
+        let candidate = |error| Candidate {
+            name: spec.name().into(),
+            error,
+        };
+        let (error, mut decision) = self.train(spec.clone(), seconds)?;
+        let candidate = candidate(error);
+        if error >= WORTH * least {
+            let winner = None;
+            return Ok(Contest { candidate, winner });
         }
-        let candidates = std::mem::take(&mut decision.candidates);
-        Ok(Decision {
-            candidates,
-            ..self.closed_form(closed)?
-        })
+        if let (Some(report), Some(probe)) = (&mut decision.judged.validation, &probe)
+            && decision.map.is_judged_network()
+        {
+            // Between the points only the shorter training can be judged.
+            let (inputs, outputs) = self.spaces();
+            let linear = fold_linear(context, set)?;
+            let before = judge(context, inputs, outputs, probe.as_ref(), &linear)?;
+            report.withheld_rl2e = before.withheld_rl2e;
+            report.withheld_floor = before.withheld_floor;
+        }
+        let winner = Some(decision);
+        Ok(Contest { candidate, winner })
     }
 
     /// A network trained without the held-out samples. If these are few, it is the one of the model, and trained at
     /// all points; otherwise points are withheld as well, and it is trained again.
-    fn train(&self, spec: NetworkSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
+    pub(super) fn train(&self, spec: NetworkSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
         let split = &self.context().split;
         let (trained, held) = (split.train.len(), split.validation.len());
         // A few samples more would hardly change it.
@@ -237,18 +263,19 @@ impl<'a> Question<'a> {
             training: Some(training),
         };
         let name = spec.name();
+        let plan = spec.into_plan(match is_final {
+            true => TrainOn::NotHeldOut,
+            false => TrainOn::All,
+        });
+        let judged = judge_fold(context, inputs, outputs, fold, is_final)?;
         let decision = Decision {
-            map: spec.into_plan(match is_final {
-                true => TrainOn::NotHeldOut,
-                false => TrainOn::All,
-            }),
-            judged: judge_fold(context, inputs, outputs, fold, is_final)?,
-            spaces: None,
-            kernel: None,
+            judged,
             candidates: vec![Candidate {
                 name: name.into(),
                 error,
             }],
+            error,
+            ..Decision::of(plan)
         };
         Ok((error, Decision { spaces, ..decision }))
     }
@@ -256,19 +283,29 @@ impl<'a> Question<'a> {
 
 /// A network whose recipe wants all samples is not judged beforehand.
 fn trained_on_all(spec: MlpSpec) -> Decision {
-    Decision {
-        map: MapPlan::Mlp {
-            spec: Box::new(spec),
-            train_on: TrainOn::All,
-        },
-        judged: Judged {
-            validation: None,
-            training: None,
-            network: None,
-        },
-        spaces: None,
-        kernel: None,
-        candidates: Vec::new(),
+    Decision::of(MapPlan::Mlp {
+        spec: Box::new(spec),
+        train_on: TrainOn::All,
+    })
+}
+
+impl Decision {
+    /// For a map that nothing was computed for yet.
+    fn of(map: MapPlan) -> Self {
+        Decision {
+            map,
+            judged: Judged {
+                validation: None,
+                training: None,
+                network: None,
+            },
+            spaces: None,
+            kernel: None,
+            candidates: Vec::new(),
+            notes: Vec::new(),
+            error: f64::INFINITY,
+            inputs: None,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! whether lanes wait where they must.
 
 use super::job::{
-    Batches, Constants, Curve, Factor, Job, LossWeights, StepResult, StepSettings, Targets,
+    Batches, Constants, Curve, Factor, Job, Layers, LossWeights, StepResult, StepSettings, Targets,
     Trainer, Weights,
 };
 use super::program::{Buffer, LANES, Layout, Op, Program, View, padded, whole};
@@ -47,7 +47,12 @@ struct Room {
 }
 
 impl Room {
-    fn new(program: Program, targets: &Targets<'_, f64>, batches: Batches) -> Self {
+    fn new(
+        program: Program,
+        targets: &Targets<'_, f64>,
+        batches: Batches,
+        layers: Option<&Layers<'_, f64>>,
+    ) -> Self {
         let mut buffers: Buffers = program
             .sizes
             .iter()
@@ -64,6 +69,11 @@ impl Room {
         put(Buffer::Inputs, targets.inputs);
         if let Factor::Shared { r, .. } = targets.factor {
             put(Buffer::Factor, r);
+        }
+        if let Some(layers) = layers {
+            put(Buffer::Functions, layers.functions);
+            put(Buffer::Means, layers.means);
+            put(Buffer::Projection, layers.projection);
         }
         let samples = 0..targets.norms.len();
         let band = targets.band.as_ref().map(|band| {
@@ -97,16 +107,18 @@ impl Room {
 
 impl Interpreter {
     pub(crate) fn new(job: &Job<'_, f64>) -> Self {
-        let layout = Layout::new(job.widths);
+        let layout = Layout::of_job(job);
+        let layers = job.layers.as_ref();
         let zeros = || vec![0.0; layout.len()];
         let mut shared = Buffers::new();
         shared.insert(Buffer::Parameters, zeros());
         shared.insert(Buffer::Gradient, zeros());
         let validation = job.validation.as_ref().map(|targets| {
             let program = Program::evaluation(job, targets);
-            Room::new(program, targets, whole(targets))
+            Room::new(program, targets, whole(targets), layers)
         });
-        let training = Room::new(Program::training(job), &job.training, job.batches);
+        let program = Program::training(job);
+        let training = Room::new(program, &job.training, job.batches, layers);
         check_order(&training.program);
         Interpreter {
             curve: job.curve,
@@ -151,6 +163,45 @@ impl Interpreter {
                 c,
                 add,
             } => product(at, shape, a, b, c, add),
+            Op::Products {
+                count,
+                shape,
+                a: (a, ta),
+                b: (b, tb),
+                c,
+                strides,
+            } => {
+                for i in 0..count {
+                    let further = |view: View, stride: usize| View {
+                        offset: view.offset + i * stride,
+                        ..view
+                    };
+                    let (a, b) = (further(a, strides[0]), further(b, strides[1]));
+                    let c = further(c, strides[2]);
+                    product(at, shape, (a, ta), (b, tb), c, false);
+                }
+            }
+            Op::GatherPoints {
+                first,
+                samples,
+                points,
+                ld,
+            } => {
+                let (start, size) = self.batch(room);
+                for j in 0..samples * points {
+                    let (point, place) = (j / samples, first + j % samples);
+                    let column = match place < size {
+                        true => {
+                            let k = self.sample(room, start + place);
+                            let from = (k * points + point) * ld;
+                            at[&Buffer::Inputs][from..from + ld].to_vec()
+                        }
+                        false => vec![0.0; ld],
+                    };
+                    let batch = at.get_mut(&Buffer::Batch).unwrap();
+                    batch[j * ld..(j + 1) * ld].copy_from_slice(&column);
+                }
+            }
             Op::Gather { first, columns, ld } => {
                 let (start, size) = self.batch(room);
                 for j in 0..columns {
@@ -166,6 +217,7 @@ impl Interpreter {
                 }
             }
             Op::Activate {
+                curved,
                 layer,
                 width,
                 ld,
@@ -174,7 +226,8 @@ impl Interpreter {
                 for place in 0..ld * columns {
                     let x = at[&Buffer::Hidden(layer)][place];
                     let (value, slope) = match (place % ld).cmp(&width) {
-                        std::cmp::Ordering::Less => curve(self.curve, x),
+                        std::cmp::Ordering::Less if curved => curve(self.curve, x),
+                        std::cmp::Ordering::Less => (x, 1.0),
                         std::cmp::Ordering::Equal => (1.0, 0.0),
                         std::cmp::Ordering::Greater => (0.0, 0.0),
                     };
@@ -206,6 +259,14 @@ impl Interpreter {
         (start, samples * (b + 1) / count - start)
     }
 
+    /// The sample at a place of the order.
+    fn sample(&self, room: &Room, place: usize) -> usize {
+        match room.batches.count {
+            1 => place,
+            _ => self.order[place],
+        }
+    }
+
     fn loss(&self, room: &mut Room, at: &mut Buffers, compared: View, first: usize, j: usize) {
         let (start, size) = self.batch(room);
         let place = first + j;
@@ -219,10 +280,7 @@ impl Interpreter {
             room.losses[place] = (0.0, 0.0);
             return;
         }
-        let k = match room.batches.count {
-            1 => start + place,
-            _ => self.order[start + place],
-        };
+        let k = self.sample(room, start + place);
         let mut c = at[&compared.buffer][range.clone()].to_vec();
         let factor = room.factors.get(k);
         if let Some(r) = factor {
@@ -462,8 +520,16 @@ fn touched(op: &Op) -> Vec<(Buffer, usize, bool)> {
     let whole = |buffer, writes| (buffer, 0, writes);
     match *op {
         Op::Wait { .. } | Op::Total { .. } => Vec::new(),
-        Op::Gather { .. } => vec![whole(Buffer::Inputs, false), whole(Buffer::Batch, true)],
+        Op::Gather { .. } | Op::GatherPoints { .. } => {
+            vec![whole(Buffer::Inputs, false), whole(Buffer::Batch, true)]
+        }
         Op::Product {
+            a: (a, _),
+            b: (b, _),
+            c,
+            ..
+        }
+        | Op::Products {
             a: (a, _),
             b: (b, _),
             c,

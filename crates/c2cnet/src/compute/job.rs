@@ -15,8 +15,10 @@ pub(crate) enum Curve {
 
 /// One stage: everything but the state it starts from.
 pub(crate) struct Job<'a, T> {
-    /// Widths of inputs, hidden layers and outputs.
+    /// Widths of inputs, hidden layers and outputs; of layers in a basis, of inputs and outputs.
     pub(crate) widths: &'a [usize],
+    /// Layers in a basis, where they take the place of fully connected ones.
+    pub(crate) layers: Option<Layers<'a, T>>,
     pub(crate) curve: Curve,
     pub(crate) training: Targets<'a, T>,
     pub(crate) validation: Option<Targets<'a, T>>,
@@ -27,9 +29,36 @@ pub(crate) struct Job<'a, T> {
     pub(crate) steps: Vec<StepSettings<T>>,
 }
 
+/// Layers in a basis, as `map::layered` defines them.
+#[derive(Clone, Copy)]
+pub(crate) struct Layers<'a, T> {
+    pub(crate) sizes: LayerSizes,
+    /// $\psi_j$ at the points, one column per function.
+    pub(crate) functions: MatRef<'a, T>,
+    /// The same over the number of points.
+    pub(crate) means: MatRef<'a, T>,
+    /// Coordinates from values at the points, component after component.
+    pub(crate) projection: MatRef<'a, T>,
+}
+
+/// Sizes of layers in a basis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LayerSizes {
+    pub(crate) points: usize,
+    /// Values that enter at each point.
+    pub(crate) inputs: usize,
+    pub(crate) channels: usize,
+    pub(crate) functions: usize,
+    pub(crate) layers: usize,
+    /// The width of the network at each point behind the layers.
+    pub(crate) hidden: usize,
+    /// Values that leave at each point.
+    pub(crate) outputs: usize,
+}
+
 /// Samples and what their outputs are compared with, as `map::mlp::objective` defines it.
 pub(crate) struct Targets<'a, T> {
-    /// With a row of ones below.
+    /// With a row of ones below; where there are layers in a basis, such a column for each point, one below the other.
     pub(crate) inputs: MatRef<'a, T>,
     pub(crate) factor: Factor<'a, T>,
     /// Coordinates, one column per sample.

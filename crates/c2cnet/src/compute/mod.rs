@@ -2,7 +2,8 @@
 //!
 //! * [`Device`]: what a user asks for. It is no part of a model or a plan: the same fit may run here or there.
 //! * `job`: a stage of training as plain data, and `Trainer`, which carries it out.
-//! * `program`: a step of training as a list of operations on buffers, which is what becomes a CUDA graph.
+//! * `program`: a step of training as a list of operations on buffers, which is what becomes a CUDA graph; `layered`:
+//!   that of layers in a basis.
 //! * `cuda`: operations and buffers on an NVIDIA GPU. Driver, NVRTC and cuBLAS are loaded when a GPU is asked
 //!   for, so that the same program runs where there are none.
 //!
@@ -17,6 +18,7 @@ mod device;
 mod gradients;
 mod job;
 mod kernel_function;
+mod layered;
 mod program;
 
 #[cfg(test)]
@@ -32,13 +34,14 @@ pub(crate) use dense::{Dense, Sweep, dense};
 pub use device::{Device, DeviceReport, devices};
 pub(crate) use gradients::{Effort, Gradients};
 pub(crate) use job::{
-    Band, Batches, Constants, Curve, Factor, Job, LossWeights, StepResult, StepSettings, Targets,
-    Trainer, Weights,
+    Band, Batches, Constants, Curve, Factor, Job, LayerSizes, Layers, LossWeights, StepResult,
+    StepSettings, Targets, Trainer, Weights,
 };
 pub use kernel_function::{KernelFunction, PassSettings};
 pub(crate) use kernel_function::{
     each_column, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
 };
+pub(crate) use program::padded;
 
 use crate::Result;
 use std::sync::Arc;

@@ -10,6 +10,7 @@
 //! products, activations and updates.
 
 use super::job::{Batches, Factor, Job, Targets};
+use super::layered;
 use std::collections::BTreeMap;
 
 /// Leading dimensions are multiples of this.
@@ -19,7 +20,7 @@ pub(super) const UNIT: usize = 4;
 const BLOCK: usize = 16_384;
 
 /// `n`, rounded up to whole units.
-pub(super) fn padded(n: usize) -> usize {
+pub(crate) fn padded(n: usize) -> usize {
     n.next_multiple_of(UNIT)
 }
 
@@ -45,6 +46,17 @@ pub(super) enum Buffer {
     FoldedGradient,
     Parameters,
     Gradient,
+    /// $\psi_j$ at the points, the same over the number of points, and the way from values to coordinates.
+    Functions,
+    Means,
+    Projection,
+    /// Coefficients of the values before layer `l`; gradients by those of the values after it.
+    Coefficients(usize),
+    Modes(usize),
+    /// Coefficients times channel matrices.
+    Mixed,
+    /// Values at the points, then the gradient by them.
+    Leaving,
 }
 
 impl Buffer {
@@ -68,7 +80,7 @@ pub(super) type Lane = usize;
 /// How many lanes there are: the way forth and back, and two for what goes beside it.
 pub(super) const LANES: usize = 3;
 
-const MAIN: Lane = 0;
+pub(super) const MAIN: Lane = 0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
@@ -88,9 +100,28 @@ pub(super) enum Op {
         c: View,
         add: bool,
     },
+    /// Inputs at all points of places `first..first + samples` of the batch into [`Buffer::Batch`], samples running
+    /// faster than points.
+    GatherPoints {
+        first: usize,
+        samples: usize,
+        points: usize,
+        ld: usize,
+    },
+    /// So many products $C = AB$, each so many numbers behind the last; $A$ and $B$ may be given transposed.
+    Products {
+        count: usize,
+        shape: (usize, usize, usize),
+        a: (View, bool),
+        b: (View, bool),
+        c: View,
+        strides: [usize; 3],
+    },
     /// Arguments in the first `width` rows of [`Buffer::Hidden`] become values, with a one below and then
-    /// zeros; derivatives go to [`Buffer::Slopes`], with zeros below.
+    /// zeros; derivatives go to [`Buffer::Slopes`], with zeros below. Values of layers that are not `curved` are
+    /// their arguments.
     Activate {
+        curved: bool,
         layer: usize,
         width: usize,
         ld: usize,
@@ -113,7 +144,7 @@ pub(super) enum Op {
     Update,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<(Lane, Op)>,
     pub(super) sizes: BTreeMap<Buffer, usize>,
@@ -121,34 +152,77 @@ pub(super) struct Program {
     pub(super) columns: usize,
 }
 
-/// Where the parameters of padded layers are.
+/// Where the padded parameters are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
-    widths: Vec<usize>,
+    parts: Vec<Part>,
+}
+
+/// A matrix among the parameters, by columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    rows: usize,
+    columns: usize,
+    /// The columns that it has with padding.
+    padded: usize,
+}
+
+impl Part {
+    /// $[W\ \beta\ 0]$.
+    pub(super) fn affine(from: usize, to: usize) -> Self {
+        Part {
+            rows: to,
+            columns: from + 1,
+            padded: padded(from + 1),
+        }
+    }
+
+    /// So many numbers without a pattern.
+    pub(super) fn column(len: usize) -> Self {
+        Part {
+            rows: len,
+            columns: 1,
+            padded: 1,
+        }
+    }
+
+    fn shape(&self) -> (usize, usize) {
+        (padded(self.rows), self.padded)
+    }
 }
 
 impl Layout {
-    pub(super) fn new(widths: &[usize]) -> Self {
+    /// Of fully connected layers.
+    fn new(widths: &[usize]) -> Self {
+        Layout::of(widths.windows(2).map(|w| Part::affine(w[0], w[1])))
+    }
+
+    pub(super) fn of(parts: impl IntoIterator<Item = Part>) -> Self {
         Layout {
-            widths: widths.to_vec(),
+            parts: parts.into_iter().collect(),
+        }
+    }
+
+    /// Of what `job` trains.
+    pub(super) fn of_job<T>(job: &Job<'_, T>) -> Self {
+        match &job.layers {
+            Some(layers) => layered::layout(&layers.sizes),
+            None => Layout::new(job.widths),
         }
     }
 
     fn layers(&self) -> usize {
-        self.widths.len() - 1
+        self.parts.len()
     }
 
-    /// Rows and columns of $[W\ \beta\ 0]$.
-    fn shape(&self, layer: usize) -> (usize, usize) {
-        (
-            padded(self.widths[layer + 1]),
-            padded(self.widths[layer] + 1),
-        )
+    /// Rows and columns of a part with padding.
+    pub(super) fn shape(&self, part: usize) -> (usize, usize) {
+        self.parts[part].shape()
     }
 
-    fn offset(&self, layer: usize) -> usize {
-        let size = |l| self.shape(l).0 * self.shape(l).1;
-        (0..layer).map(size).sum()
+    fn offset(&self, part: usize) -> usize {
+        let size = |p: &Part| p.shape().0 * p.shape().1;
+        self.parts[..part].iter().map(size).sum()
     }
 
     /// The number of padded parameters.
@@ -156,11 +230,11 @@ impl Layout {
         self.offset(self.layers())
     }
 
-    fn view(&self, buffer: Buffer, layer: usize) -> View {
+    pub(super) fn view(&self, buffer: Buffer, part: usize) -> View {
         View {
             buffer,
-            offset: self.offset(layer),
-            ld: self.shape(layer).0,
+            offset: self.offset(part),
+            ld: self.shape(part).0,
         }
     }
 
@@ -168,11 +242,11 @@ impl Layout {
     /// `to` of the padded ones.
     fn columns(&self, mut copy: impl FnMut(usize, usize, usize)) {
         let mut from = 0;
-        for layer in 0..self.layers() {
-            let (rows, ld) = (self.widths[layer + 1], self.shape(layer).0);
-            for column in 0..=self.widths[layer] {
-                copy(from, self.offset(layer) + column * ld, rows);
-                from += rows;
+        for (i, part) in self.parts.iter().enumerate() {
+            let (offset, ld) = (self.offset(i), self.shape(i).0);
+            for column in 0..part.columns {
+                copy(from, offset + column * ld, part.rows);
+                from += part.rows;
             }
         }
     }
@@ -221,8 +295,36 @@ impl Through {
 }
 
 impl Program {
+    pub(super) fn push(&mut self, lane: Lane, op: Op) {
+        self.ops.push((lane, op));
+    }
+
+    /// `lane` goes on when what `other` was given so far is done.
+    pub(super) fn wait(&mut self, lane: Lane, other: Lane) {
+        self.push(lane, Op::Wait { other });
+    }
+
+    pub(super) fn reserve(&mut self, buffer: Buffer, len: usize) {
+        let size = self.sizes.entry(buffer).or_default();
+        *size = len.max(*size);
+    }
+
+    /// A matrix that is a buffer of its own, of `columns` columns.
+    pub(super) fn own(&mut self, buffer: Buffer, rows: usize, columns: usize) -> View {
+        let ld = padded(rows);
+        self.reserve(buffer, ld * columns);
+        View {
+            buffer,
+            offset: 0,
+            ld,
+        }
+    }
+
     /// A step of training.
     pub(super) fn training<T>(job: &Job<'_, T>) -> Self {
+        if let Some(layers) = &job.layers {
+            return layered::training(job, layers);
+        }
         let mut builder = Builder::new(job, &job.training, job.batches);
         // The other lanes begin where the first one does.
         (1..LANES).for_each(|lane| builder.wait(lane, MAIN));
@@ -244,6 +346,9 @@ impl Program {
 
     /// The loss of all of `targets`.
     pub(super) fn evaluation<T>(job: &Job<'_, T>, targets: &Targets<'_, T>) -> Self {
+        if let Some(layers) = &job.layers {
+            return layered::evaluation(targets, layers);
+        }
         let mut builder = Builder::new(job, targets, whole(targets));
         builder.fold(MAIN);
         for block in builder.blocks() {
@@ -266,6 +371,7 @@ struct Block {
 struct Builder {
     layout: Layout,
     /// Widths up to the coordinates where $R$ is folded in, else the network's.
+    widths: Vec<usize>,
     compared: Layout,
     through: Through,
     gather: bool,
@@ -289,26 +395,27 @@ impl Builder {
         let mut builder = Builder {
             layout: Layout::new(job.widths),
             compared: Layout::new(&widths),
+            widths,
             through,
             gather: batches.count > 1,
             folding: None,
             program,
         };
-        builder.reserve(Buffer::Inputs, padded(widths[0] + 1) * batches.samples);
+        let inputs = padded(job.widths[0] + 1) * batches.samples;
+        builder.reserve(Buffer::Inputs, inputs);
         builder
     }
 
     fn push(&mut self, lane: Lane, op: Op) {
-        self.program.ops.push((lane, op));
+        self.program.push(lane, op);
     }
 
     fn wait(&mut self, lane: Lane, other: Lane) {
-        self.push(lane, Op::Wait { other });
+        self.program.wait(lane, other);
     }
 
     fn reserve(&mut self, buffer: Buffer, len: usize) {
-        let size = self.program.sizes.entry(buffer).or_default();
-        *size = len.max(*size);
+        self.program.reserve(buffer, len);
     }
 
     fn blocks(&self) -> Vec<Block> {
@@ -321,20 +428,13 @@ impl Builder {
         (0..n).step_by(BLOCK).map(block).collect()
     }
 
-    /// A matrix that is a buffer of its own, of `columns` columns.
     fn own(&mut self, buffer: Buffer, rows: usize, columns: usize) -> View {
-        let ld = padded(rows);
-        self.reserve(buffer, ld * columns);
-        View {
-            buffer,
-            offset: 0,
-            ld,
-        }
+        self.program.own(buffer, rows, columns)
     }
 
     /// $[h; 1; 0]$ before a layer.
     fn before(&mut self, layer: usize, block: &Block) -> View {
-        let rows = self.compared.widths[layer] + 1;
+        let rows = self.widths[layer] + 1;
         match (layer, self.gather) {
             (0, false) => View {
                 buffer: Buffer::Inputs,
@@ -360,7 +460,7 @@ impl Builder {
     }
 
     fn last_rows(&self) -> usize {
-        *self.compared.widths.last().expect("at least two widths")
+        *self.widths.last().expect("at least two widths")
     }
 
     /// $R[W\ \beta]$ of the last layer.
@@ -394,7 +494,7 @@ impl Builder {
             let last = layer + 1 == layers;
             let h = self.before(layer, block);
             let (rows, inner) = self.compared.shape(layer);
-            let width = self.compared.widths[layer + 1];
+            let width = self.widths[layer + 1];
             let c = match last {
                 true => self.own(Buffer::Outputs, width, block.columns),
                 false => self.own(Buffer::Hidden(layer + 1), width + 1, block.columns),
@@ -414,6 +514,7 @@ impl Builder {
             if !last {
                 self.own(Buffer::Slopes(layer + 1), width + 1, block.columns);
                 let op = Op::Activate {
+                    curved: true,
                     layer: layer + 1,
                     width,
                     ld: c.ld,
@@ -468,7 +569,7 @@ impl Builder {
         for layer in (0..layers).rev() {
             let (rows, inner) = self.compared.shape(layer);
             let last = layer + 1 == layers;
-            let width = self.compared.widths[layer + 1];
+            let width = self.widths[layer + 1];
             let blame = match last {
                 true => self.own(Buffer::Outputs, width, block.columns),
                 false => self.own(Buffer::Blame(layer + 1), width + 1, block.columns),

@@ -3,10 +3,9 @@
 use super::spaces::triangles_on;
 use super::{Context, Inputs, Outputs};
 use crate::basis::{BasisSpec, BuildContext, LaplaceMesh, LaplaceSpec};
-use crate::data::{Field, Observations, Points};
-use crate::decode::FieldDecoder;
+use crate::data::{Field, Points, TensorGrid};
 use crate::map::LayeredSpec;
-use crate::map::layered::Latent;
+use crate::map::layered::{Functions, Latent};
 use crate::{Error, Result};
 
 /// Points of samples with points of their own, of which the latent ones are chosen: so many times as many.
@@ -28,7 +27,7 @@ pub(super) fn latent(
             "layered: the first output is a vector without points; layers predict functions: use another map".into(),
         ));
     }
-    let points = spread(candidates(field, decoder, spec.points), spec.points);
+    let points = latent_points(field, spec.points);
     let domain = decoder.basis().parts()[0].components()[0].domain();
     let triangles = triangles_on(context.train, field);
     let basis = spec.basis.clone().unwrap_or_else(|| {
@@ -45,25 +44,64 @@ pub(super) fn latent(
         values: None,
         triangles,
     })?;
-    let at_points = basis.evaluate(&basis.domain().wrapped(&points))?.to_dense();
-    Latent::new(&points, at_points, &inputs.encoders, &outputs.decoders)
+    let wrapped = basis.domain().wrapped(&points);
+    let by_axes = basis.by_axes(&wrapped)?;
+    let functions = match by_axes.as_ref().and_then(Functions::on_grid) {
+        Some(functions) => functions,
+        None => Functions::at_points(&basis.evaluate(&wrapped)?.to_dense())?,
+    };
+    Latent::new(&points, functions, &inputs.encoders, &outputs.decoders)
 }
 
-/// The points that the output space was fitted to, or those of the first samples.
-fn candidates(field: &Field, decoder: &FieldDecoder, wanted: usize) -> Points {
-    match field.observations() {
-        Observations::Shared { points, .. } => {
-            points.select(&decoder.withheld().fitted(0, points.len()))
-        }
-        Observations::PerSample(samples) => {
-            let coords = samples.iter().flat_map(|s| s.points.coords());
-            let most = CANDIDATES
-                .saturating_mul(wanted)
-                .saturating_mul(field.dim());
-            let coords = coords.copied().take(most).collect();
-            Points::new(field.dim(), coords).expect("points of samples")
-        }
+/// The output's own points, withheld ones too, at which its values are not used: whole grids go axis by axis. At
+/// most `wanted` of them: fewer lines of a grid, else some that are well spread.
+fn latent_points(field: &Field, wanted: usize) -> Points {
+    let Some(points) = field.shared_points() else {
+        return spread(points_of_samples(field, wanted), wanted);
+    };
+    match TensorGrid::new(points) {
+        Some(grid) => fewer_lines(points, &grid, wanted),
+        None => spread(points.clone(), wanted),
     }
+}
+
+/// The crossings of lines along each axis, in their order, so that there are about as many as wanted at most.
+fn fewer_lines(points: &Points, grid: &TensorGrid, wanted: usize) -> Points {
+    let dim = grid.axes.len() as f64;
+    let part = (wanted as f64 / points.len() as f64)
+        .powf(1.0 / dim)
+        .min(1.0);
+    let kept: Vec<Vec<usize>> = grid
+        .axes
+        .iter()
+        .map(|axis| {
+            let count = ((axis.len() as f64 * part + 1e-9) as usize).clamp(2, axis.len());
+            let line = |i: usize| i * (axis.len() - 1) / (count - 1);
+            (0..count).map(line).collect()
+        })
+        .collect();
+    let mut crossings = vec![0];
+    for (axis, lines) in grid.axes.iter().zip(&kept) {
+        let at = |c: &usize| {
+            lines
+                .iter()
+                .map(move |l| c * axis.len() + l)
+                .collect::<Vec<_>>()
+        };
+        crossings = crossings.iter().flat_map(at).collect();
+    }
+    let point = |c: usize| grid.order.as_ref().map_or(c, |order| order[c]);
+    points.select(&crossings.into_iter().map(point).collect::<Vec<_>>())
+}
+
+/// Points of the first samples.
+fn points_of_samples(field: &Field, wanted: usize) -> Points {
+    let most = CANDIDATES
+        .saturating_mul(wanted)
+        .saturating_mul(field.dim());
+    let samples = 0..field.samples();
+    let coords = samples.flat_map(|k| field.points_of(k).coords());
+    Points::new(field.dim(), coords.copied().take(most).collect()).expect("points of samples")
 }
 
 /// So many of the points, each as far as possible from those before it; all of them if they are no more.

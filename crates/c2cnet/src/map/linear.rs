@@ -137,6 +137,17 @@ impl LinearMap {
         }
     }
 
+    /// The map that predicts the mean of the training targets.
+    pub(crate) fn without_slope(mut self) -> Self {
+        self.weights.fill(0.0);
+        self
+    }
+
+    /// Whether its predictions depend on inputs.
+    pub(crate) fn slopes(&self) -> bool {
+        (0..self.weights.ncols()).any(|j| self.weights.col(j).iter().any(|w| *w != 0.0))
+    }
+
     /// The mean of the training inputs.
     pub(crate) fn input_mean(&self) -> &[f64] {
         &self.input_mean

@@ -11,7 +11,7 @@ mod eigen;
 mod on_box;
 mod on_mesh;
 
-use super::{Basis, BasisFamily, BuildContext, Design};
+use super::{Basis, BasisFamily, BuildContext, Design, Separable};
 use crate::cite::{self, Reference};
 use crate::data::{Bounds, Points};
 use crate::domain::Polygon;
@@ -200,6 +200,13 @@ impl Basis for Laplace {
         match &self.place {
             Place::Box(place) => place.evaluate(points),
             Place::Mesh(place) => place.evaluate(points),
+        }
+    }
+
+    fn by_axes(&self, points: &Points) -> Result<Option<Separable>> {
+        match &self.place {
+            Place::Box(place) => place.by_axes(points),
+            Place::Mesh(_) => Ok(None),
         }
     }
 

@@ -10,7 +10,7 @@
 
 use super::{Condition, LaplaceSpec};
 use crate::basis::tensor::IndexSet;
-use crate::basis::{BasisFamily, Design, FourierKind};
+use crate::basis::{BasisFamily, Design, FourierKind, Separable};
 use crate::data::{Bounds, Points};
 use crate::{Error, Result};
 use faer::Mat;
@@ -86,6 +86,12 @@ impl OnBox {
         let axis = |k: usize, t: f64, values: &mut [f64]| self.fill(k, t, values);
         self.indices
             .evaluate(LaplaceSpec::NAME, &self.domain, points, axis)
+    }
+
+    pub(super) fn by_axes(&self, points: &Points) -> Result<Option<Separable>> {
+        self.domain.check(points, LaplaceSpec::NAME)?;
+        let axis = |k: usize, t: f64, values: &mut [f64]| self.fill(k, t, values);
+        Ok(self.indices.by_axes(&self.domain, points, &axis))
     }
 
     /// The derivative along axis `along`.

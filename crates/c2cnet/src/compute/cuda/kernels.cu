@@ -51,7 +51,10 @@ __device__ inline real logistic(real x) {
 // Value and derivative of an activation.
 __device__ inline void curve(int kind, real x, real* value, real* slope) {
     const real one = real(1);
-    if (kind == GELU) {
+    if (kind == NONE) {
+        *value = x;
+        *slope = one;
+    } else if (kind == GELU) {
         real phi = distribution(x);
         *value = x * phi;
         *slope = phi + x * (real(0.3989422804014327) * exponential(real(-0.5) * x * x));
@@ -93,7 +96,25 @@ extern "C" __global__ void gather(const real* inputs, real* batch, u32 ld, Batch
     *(Four*)(batch + (u64)j * ld + row) = numbers;
 }
 
-// Grid as for gather.
+// As gather, for inputs at points: a sample has a column for each of them, and samples run faster than points in the
+// batch. Grid: columns of the batch in y, four rows a thread in x.
+extern "C" __global__ void gather_points(const real* inputs, real* batch, u32 ld, Batches batches, const u32* order,
+                                         const u64* control, u32 first, u32 samples, u32 points) {
+    u32 row = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    u64 j = (u64)blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= ld || j >= (u64)samples * points) return;
+    u64 at, size;
+    batch_of(batches, control, &at, &size);
+    u64 point = j / samples, place = first + j % samples;
+    Four numbers = {};
+    if (place < size) {
+        u64 k = order ? (u64)order[at + place] : at + place;
+        numbers = *(const Four*)(inputs + (k * points + point) * ld + row);
+    }
+    *(Four*)(batch + j * ld + row) = numbers;
+}
+
+// Grid as for gather. Kind NONE: values are their arguments.
 extern "C" __global__ void activate(real* values, real* slopes, u32 width, u32 ld, u32 columns, int kind) {
     u32 row = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
     u32 j = blockIdx.y * blockDim.y + threadIdx.y;

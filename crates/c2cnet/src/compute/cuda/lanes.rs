@@ -102,10 +102,6 @@ impl Lane {
         (b, ldb, tb): (u64, usize, bool),
         (c, ldc, add): (u64, usize, bool),
     ) -> Result<()> {
-        let transposed = |yes: bool| match yes {
-            true => cublasOperation_t::CUBLAS_OP_T,
-            false => cublasOperation_t::CUBLAS_OP_N,
-        };
         let done = unsafe {
             T::product(
                 *self.blas.handle(),
@@ -118,5 +114,36 @@ impl Lane {
             )
         };
         done.map_err(|e| gpu.product_failed(e))
+    }
+
+    /// So many products $C = AB$, each matrix (pointer, leading dimension) so many numbers behind the last.
+    ///
+    /// # Safety
+    /// They must be matrices of these shapes on the GPU.
+    pub(super) unsafe fn products<T: Real>(
+        &self,
+        gpu: &Gpu,
+        count: usize,
+        (m, n, k): (usize, usize, usize),
+        transpose: [bool; 2],
+        matrices: [(u64, usize, usize); 3],
+    ) -> Result<()> {
+        let done = unsafe {
+            T::products(
+                *self.blas.handle(),
+                transpose.map(transposed),
+                [m as i32, n as i32, k as i32],
+                matrices.map(|(at, ld, stride)| (at, ld as i32, stride as i64)),
+                count as i32,
+            )
+        };
+        done.map_err(|e| gpu.product_failed(e))
+    }
+}
+
+fn transposed(yes: bool) -> cublasOperation_t {
+    match yes {
+        true => cublasOperation_t::CUBLAS_OP_T,
+        false => cublasOperation_t::CUBLAS_OP_N,
     }
 }

@@ -49,10 +49,23 @@ pub trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 's
         beta: f64,
         c: (u64, i32),
     ) -> std::result::Result<(), CublasError>;
+
+    /// So many products $C \leftarrow AB$, each matrix so many numbers behind the last, by cuBLAS.
+    ///
+    /// # Safety
+    /// As [`Real::product`], for all of them.
+    #[doc(hidden)]
+    unsafe fn products(
+        handle: cublas::sys::cublasHandle_t,
+        transposed: [cublas::sys::cublasOperation_t; 2],
+        shape: [i32; 3],
+        matrices: [(u64, i32, i64); 3],
+        count: i32,
+    ) -> std::result::Result<(), CublasError>;
 }
 
 macro_rules! real {
-    ($float:ty, $name:literal, $gemm:ident) => {
+    ($float:ty, $name:literal, $gemm:ident, $batched:ident) => {
         impl Real for $float {
             const NAME: &'static str = $name;
 
@@ -73,12 +86,29 @@ macro_rules! real {
                     )
                 }
             }
+
+            unsafe fn products(
+                handle: cublas::sys::cublasHandle_t,
+                [ta, tb]: [cublas::sys::cublasOperation_t; 2],
+                [m, n, k]: [i32; 3],
+                [(a, lda, a_far), (b, ldb, b_far), (c, ldc, c_far)]: [(u64, i32, i64); 3],
+                count: i32,
+            ) -> std::result::Result<(), CublasError> {
+                let (one, zero): ($float, $float) = (1.0, 0.0);
+                // SAFETY: the caller's promise.
+                unsafe {
+                    cublas::result::$batched(
+                        handle, ta, tb, m, n, k, &one, a as _, lda, a_far, b as _, ldb, b_far,
+                        &zero, c as _, ldc, c_far, count,
+                    )
+                }
+            }
         }
     };
 }
 
-real!(f32, "float", sgemm);
-real!(f64, "double", dgemm);
+real!(f32, "float", sgemm, sgemm_strided_batched);
+real!(f64, "double", dgemm, dgemm_strided_batched);
 
 /// How many GPUs there are.
 ///
@@ -290,7 +320,7 @@ fn explain(error: &DriverError) -> String {
 
 /// The kernels with what the host decides in front of them.
 fn source<T: Real>() -> String {
-    let curves = ["GELU", "GELU_TANH", "TANH", "RELU", "SILU"];
+    let curves = ["GELU", "GELU_TANH", "TANH", "RELU", "SILU", "NONE"];
     let mut text = format!("typedef {} real;\n", T::NAME);
     for (number, name) in curves.iter().enumerate() {
         text += &format!("#define {name} {number}\n");

@@ -3,7 +3,7 @@
 use super::arguments::{Batches, LossInput};
 use super::{Gpu, Real};
 use crate::Result;
-use crate::compute::job::{self, Factor, LossWeights, Targets};
+use crate::compute::job::{self, Factor, Layers, LossWeights, Targets};
 use crate::compute::program::{Buffer, Program, View, padded};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
 use faer::MatRef;
@@ -141,6 +141,18 @@ impl<T: Real> Room<T> {
             batches,
             program,
         })
+    }
+
+    /// Brings in what layers in a basis need.
+    pub(super) fn furnish(&mut self, heap: Heap<'_>, layers: &Layers<'_, T>) -> Result<()> {
+        let mut put = |buffer: Buffer, a: MatRef<'_, T>| -> Result<()> {
+            let values = columns(a, padded(a.nrows()), a.ncols());
+            self.buffers.insert(buffer, heap.copy(&values)?);
+            Ok(())
+        };
+        put(Buffer::Functions, layers.functions)?;
+        put(Buffer::Means, layers.means)?;
+        put(Buffer::Projection, layers.projection)
     }
 
     /// Where a buffer begins that is not shared with other rooms.

@@ -52,6 +52,7 @@ pub(crate) struct CudaTrainer<T> {
 
 struct Kernels {
     gather: CudaFunction,
+    gather_points: CudaFunction,
     activate: CudaFunction,
     slope: CudaFunction,
     loss: CudaFunction,
@@ -66,6 +67,7 @@ impl Kernels {
         let kernel = |name: &str| gpu.kernel(&module, name);
         Ok(Kernels {
             gather: kernel("gather")?,
+            gather_points: kernel("gather_points")?,
             activate: kernel("activate")?,
             slope: kernel("slope")?,
             loss: kernel("loss")?,
@@ -86,13 +88,17 @@ impl<T: Real> CudaTrainer<T> {
             gpu,
             stream: &lanes[0].stream,
         };
-        let layout = Layout::new(job.widths);
+        let layout = Layout::of_job(job);
         let outputs = *job.widths.last().expect("at least two widths");
         let mut shared = BTreeMap::new();
         shared.insert(Buffer::Parameters, heap.zeros(layout.len())?);
         shared.insert(Buffer::Gradient, heap.zeros(layout.len())?);
         let room = |program, targets, batches| {
-            Room::new(heap, program, targets, batches, &job.loss, outputs)
+            let mut room = Room::new(heap, program, targets, batches, &job.loss, outputs)?;
+            if let Some(layers) = &job.layers {
+                room.furnish(heap, layers)?;
+            }
+            Ok::<_, Error>(room)
         };
         let training = room(Program::training(job), &job.training, job.batches)?;
         let validation = match &job.validation {
@@ -217,13 +223,36 @@ impl<T: Real> CudaTrainer<T> {
                     )?;
                 }
             }
+            Op::Products {
+                count,
+                shape,
+                a: (a, ta),
+                b: (b, tb),
+                c,
+                strides,
+            } => {
+                let of = |view: View, stride| (self.matrix(room, view), view.ld, stride);
+                let matrices = [of(a, strides[0]), of(b, strides[1]), of(c, strides[2])];
+                // SAFETY: as above.
+                unsafe { on.products::<T>(&self.gpu, count, shape, [ta, tb], matrices)? }
+            }
             Op::Gather { first, columns, ld } => self.gather(room, on, first, columns, ld)?,
+            Op::GatherPoints {
+                first,
+                samples,
+                points,
+                ld,
+            } => self.gather_points(room, on, first, (samples, points, ld))?,
             Op::Activate {
+                curved,
                 layer,
                 width,
                 ld,
                 columns,
-            } => self.activate(room, on, layer, (width, ld, columns))?,
+            } => {
+                let curve = if curved { self.curve } else { NO_CURVE };
+                self.activate(room, on, (layer, curve), (width, ld, columns))?;
+            }
             Op::Slope { layer, len } => self.slope(room, on, layer, len)?,
             Op::Loss {
                 compared,
@@ -255,11 +284,38 @@ impl<T: Real> CudaTrainer<T> {
         self.launched(unsafe { launch.launch(by_columns(ld as usize, columns)) })
     }
 
+    fn gather_points(
+        &self,
+        room: &Room<T>,
+        on: &Lane,
+        first: usize,
+        (samples, points, ld): (usize, usize, usize),
+    ) -> Result<()> {
+        let (inputs, batch) = (room.address(Buffer::Inputs), room.address(Buffer::Batch));
+        let (order, control) = (self.order_of(room), address(&self.control));
+        let batches = Batches::from(room.batches);
+        let grid = by_columns(ld, samples * points);
+        let [ld, first, samples, points] = [ld, first, samples, points].map(|n| n as u32);
+        let mut launch = on.stream.launch_builder(&self.kernels.gather_points);
+        launch.arg(&inputs).arg(&batch).arg(&ld).arg(&batches);
+        launch.arg(&order).arg(&control).arg(&first);
+        launch.arg(&samples).arg(&points);
+        self.launched(unsafe { launch.launch(grid) })
+    }
+
+    /// Where the order of samples is; nowhere if they go as they come.
+    fn order_of(&self, room: &Room<T>) -> u64 {
+        match room.batches.count {
+            1 => 0,
+            _ => address(&self.order),
+        }
+    }
+
     fn activate(
         &self,
         room: &Room<T>,
         on: &Lane,
-        layer: usize,
+        (layer, curve): (usize, i32),
         (width, ld, columns): (usize, usize, usize),
     ) -> Result<()> {
         let values = room.address(Buffer::Hidden(layer));
@@ -270,7 +326,7 @@ impl<T: Real> CudaTrainer<T> {
         sizes.iter().for_each(|size| {
             launch.arg(size);
         });
-        launch.arg(&self.curve);
+        launch.arg(&curve);
         self.launched(unsafe { launch.launch(by_columns(ld, columns)) })
     }
 
@@ -289,10 +345,7 @@ impl<T: Real> CudaTrainer<T> {
         on: &Lane,
         (compared, first, columns): (View, usize, usize),
     ) -> Result<()> {
-        let order = match room.batches.count {
-            1 => 0,
-            _ => address(&self.order),
-        };
+        let order = self.order_of(room);
         let input = room.loss_input(compared, first, address(&self.control), order);
         let mut launch = on.stream.launch_builder(&self.kernels.loss);
         launch.arg(&input);
@@ -433,6 +486,9 @@ impl<T: Real> Trainer<T> for CudaTrainer<T> {
         })
     }
 }
+
+/// The number of no activation, as `source` has it.
+const NO_CURVE: i32 = 5;
 
 /// As `source` numbers them.
 fn number(curve: Curve) -> i32 {

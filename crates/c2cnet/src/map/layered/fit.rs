@@ -2,8 +2,11 @@
 
 use super::engine::{Engine, Samples};
 use super::network::{Frozen, Inputs, Workspace};
+use super::on_device::Packed;
 use super::shape::Shape;
 use super::{Latent, LayeredMap, LayeredSpec};
+use crate::compute::Device;
+use crate::decode::Targets;
 use crate::map::mlp::objective::{Frame, Objective};
 use crate::map::mlp::scalar::Scalar;
 use crate::map::mlp::state::State;
@@ -11,6 +14,7 @@ use crate::map::mlp::steps::OnCpu;
 use crate::map::mlp::train::{Begin, Training, train};
 use crate::map::mlp::{Precision, TrainingData, TrainingReport};
 use crate::map::{CoefficientMap, LinearMap, Split};
+use crate::metrics::mean;
 use crate::observe::Observer;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -18,6 +22,9 @@ use std::time::Instant;
 
 /// Samples that are judged at a time.
 const JUDGED_TOGETHER: usize = 32;
+
+/// A linear map whose leave-one-out error is so many times that on its samples has learned them by heart.
+const LEARNED_BY_HEART: f64 = 1.05;
 
 /// What a layered map is trained on.
 #[derive(Debug, Clone, Copy)]
@@ -82,9 +89,9 @@ fn fit_with<T: Scalar>(
     let samples = &data.samples;
     let coefficients = linalg::select_columns(samples.coefficients, &split.train);
     let fold = samples.targets.select(&split.train);
-    let linear = LinearMap::fit(coefficients.as_ref(), &fold)?;
+    let base = start(coefficients.as_ref(), &fold)?;
     let latent = data.latent.clone().standardised(coefficients.as_ref());
-    let offsets = linear.predict(samples.coefficients);
+    let offsets = base.predict(samples.coefficients);
     let scale = scale(
         &fold.coordinates,
         linalg::select_columns(offsets.as_ref(), &split.train),
@@ -93,7 +100,7 @@ fn fit_with<T: Scalar>(
     let shape = Shape {
         inputs: latent.channels(),
         channels: spec.channels,
-        functions: latent.functions().ncols(),
+        functions: latent.functions().len(),
         layers: spec.layers,
         hidden: spec.hidden,
         outputs: latent.components(),
@@ -132,7 +139,7 @@ fn fit_with<T: Scalar>(
         parameters: state.parameters.iter().map(|p| p.to_f64()).collect(),
         shape,
         latent,
-        linear,
+        base,
         scale,
     };
     let report = TrainingReport {
@@ -149,9 +156,22 @@ fn fit_with<T: Scalar>(
     Ok((map, report))
 }
 
-/// The root mean square, over samples and values, of what the linear map leaves.
-fn scale(truth: &Mat<f64>, linear: Mat<f64>, values: usize) -> f64 {
-    let left: f64 = linalg::column_norms_squared((truth - linear).as_ref())
+/// What the layers add to: the linear map, or the mean where it errs much less on its own samples than on others. What
+/// such a map leaves on the training samples is not what it leaves elsewhere, and layers would learn to mend the former.
+fn start(coefficients: MatRef<'_, f64>, targets: &Targets) -> Result<LinearMap> {
+    let linear = LinearMap::fit(coefficients, targets)?;
+    let all: Vec<usize> = (0..coefficients.ncols()).collect();
+    let fitted = linear.predict(coefficients);
+    let error = mean(&targets.relative_errors(fitted.as_ref(), &all));
+    Ok(match linear.loo_error() > LEARNED_BY_HEART * error {
+        true => linear.without_slope(),
+        false => linear,
+    })
+}
+
+/// The root mean square, over samples and values, of what the map that layers add to leaves.
+fn scale(truth: &Mat<f64>, base: Mat<f64>, values: usize) -> f64 {
+    let left: f64 = linalg::column_norms_squared((truth - base).as_ref())
         .iter()
         .sum();
     let scale = (left / (truth.ncols() * values.max(1)) as f64).sqrt();
@@ -167,7 +187,13 @@ fn begin<'a, T: Scalar>(
     training: &'a Samples<T>,
     validation: Option<&'a Samples<T>>,
 ) -> Box<Begin<'a, T>> {
-    Box::new(move |run, _, _| {
+    Box::new(move |run, state, device| {
+        if device != Device::Cpu {
+            let packed = Packed::new(frozen, training, validation);
+            if let Some(steps) = packed.steps(run, state, device)? {
+                return Ok(Box::new(steps));
+            }
+        }
         let loss = &run.stage.loss;
         let engine = Engine::new(frozen, training, loss, run.largest(), true)?;
         let judge = validation

@@ -1,5 +1,6 @@
 //! What the layers live on: points, a basis at them, and the ways in and out.
 
+use super::transform::Functions;
 use crate::data::Points;
 use crate::decode::FieldDecoder;
 use crate::encode::FieldEncoder;
@@ -8,9 +9,6 @@ use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-
-/// Functions whose part outside of those before them is smaller than this are left out.
-const DEPENDENT: f64 = 1e-8;
 
 /// Directions of the output space that the latent points cannot tell apart, by relative singular values.
 const UNSEEN: f64 = 1e-6;
@@ -31,9 +29,8 @@ pub struct Latent {
     /// Coordinates of the points between -1 and 1, one column per point.
     #[serde(with = "tensor")]
     coordinates: Mat<f64>,
-    /// $\psi_j$ at the points, one column per function; the mean of $\psi_i\psi_j$ is $\delta_{ij}$.
-    #[serde(with = "tensor")]
-    functions: Mat<f64>,
+    /// $\psi_j$ at the points.
+    functions: Functions,
     /// Output coordinates from values at the points, component after component.
     #[serde(with = "tensor")]
     projection: Mat<f64>,
@@ -42,18 +39,17 @@ pub struct Latent {
 restore_settled!(Latent);
 
 impl Latent {
-    /// For fitted spaces of inputs and outputs, with the basis functions at the points as columns of `basis`.
+    /// For fitted spaces of inputs and outputs, with the basis functions at the points.
     ///
     /// # Errors
-    /// If an output is a vector, an input or an output is not defined at the points, or the functions vanish there.
+    /// If an output is a vector, or an input or an output is not defined at the points.
     pub(crate) fn new(
         points: &Points,
-        basis: Mat<f64>,
+        functions: Functions,
         inputs: &[(String, FieldEncoder)],
         outputs: &[(String, FieldDecoder)],
     ) -> Result<Self> {
         let columns = inputs.iter().map(|(_, e)| e.basis().len()).sum();
-        let count = points.len();
         let mut parts = Vec::new();
         let mut constants = Vec::new();
         let mut column = 0;
@@ -85,7 +81,7 @@ impl Latent {
                 f64::from(u8::from(constants[i] == j))
             }),
             coordinates: between_signs(points),
-            functions: orthonormal(basis, count)?,
+            functions,
             projection: projection(points, outputs)?,
         })
     }
@@ -102,7 +98,7 @@ impl Latent {
             fields,
             constants,
             coordinates,
-            functions,
+            functions: Functions::of_columns(functions),
             projection,
         }
     }
@@ -113,7 +109,7 @@ impl Latent {
             && self.offsets.len() == self.fields.nrows()
             && self.fields.nrows().is_multiple_of(points)
             && self.constants.ncols() == self.fields.ncols()
-            && self.functions.nrows() == points
+            && self.functions.fits(points)
             && self.projection.ncols().is_multiple_of(points)
             && self.projection.ncols() > 0;
         match fits {
@@ -165,7 +161,7 @@ impl Latent {
         self.projection.nrows()
     }
 
-    pub(super) fn functions(&self) -> &Mat<f64> {
+    pub(super) fn functions(&self) -> &Functions {
         &self.functions
     }
 
@@ -236,24 +232,6 @@ fn between_signs(points: &Points) -> Mat<f64> {
     Mat::from_fn(dim, points.len(), |k, i| {
         ((points.point(i)[k] - sides[k].0) / sides[k].1).clamp(-1.0, 1.0)
     })
-}
-
-/// The columns of `basis` made orthonormal in their order, without those that depend on others.
-fn orthonormal(basis: Mat<f64>, points: usize) -> Result<Mat<f64>> {
-    let most = basis.ncols().min(points);
-    let qr = linalg::Qr::new(basis.as_ref().subcols(0, most).to_owned());
-    let r = qr.r();
-    let largest = (0..most).map(|i| r[(i, i)].abs()).fold(0.0, f64::max);
-    let kept: Vec<usize> = (0..most)
-        .filter(|&i| r[(i, i)].abs() > DEPENDENT * largest)
-        .collect();
-    if kept.is_empty() {
-        return Err(Error::Config(
-            "layered: every function of the layers' basis is zero at the latent points; name another basis".into(),
-        ));
-    }
-    let q = qr.q_mul(Mat::<f64>::identity(most, most).as_ref());
-    Ok(linalg::select_columns(q.as_ref(), &kept) * faer::Scale((points as f64).sqrt()))
 }
 
 /// Least squares from values at the points to coordinates, outputs along the diagonal.

@@ -10,15 +10,18 @@
 //! coordinates; a pointwise network of two layers follows the last layer, which has no activation. Periodic waves on
 //! a box make this a Fourier neural operator; eigenfunctions of the Laplacian carry it to any domain.
 //!
-//! What leaves the layers is projected to the coordinates of the output space and added to the linear map: training
-//! starts from the linear map in closed form, and outputs, floors and withheld points are those of every other map.
+//! What leaves the layers is projected to the coordinates of the output space and added to the linear map in closed
+//! form, from which training starts, or to the mean where that map has learned its samples by heart. Outputs, floors
+//! and withheld points are those of every other map.
 
 mod engine;
 mod fit;
 mod latent;
 mod network;
+mod on_device;
 mod shape;
 mod spec;
+mod transform;
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +29,8 @@ mod tests;
 pub use fit::LayeredData;
 pub use latent::Latent;
 pub use spec::LayeredSpec;
+pub(crate) use spec::Sizes;
+pub(crate) use transform::Functions;
 
 use super::{CoefficientMap, LinearMap};
 use crate::storage::{restore_settled, tensor};
@@ -43,8 +48,8 @@ pub struct LayeredMap {
     #[serde(with = "tensor")]
     parameters: Vec<f64>,
     latent: Latent,
-    /// To which the layers add.
-    linear: LinearMap,
+    /// To which the layers add: the linear map or, with weights of zero, the mean.
+    base: LinearMap,
     /// The size of what they add.
     scale: f64,
 }
@@ -71,14 +76,14 @@ impl LayeredMap {
         let (shape, latent) = (&self.shape, &self.latent);
         let expected = (
             latent.channels(),
-            latent.functions().ncols(),
+            latent.functions().len(),
             latent.components(),
         );
         let fits = (shape.inputs, shape.functions, shape.outputs) == expected
             && shape.channels > 0
             && (1..=16).contains(&shape.layers)
             && shape.checked_parameters() == Some(self.parameters.len())
-            && (self.linear.inputs(), self.linear.outputs()) == (latent.inputs(), latent.outputs());
+            && (self.base.inputs(), self.base.outputs()) == (latent.inputs(), latent.outputs());
         match fits {
             true => Ok(()),
             false => Err(Error::Data("the model's layered map is damaged".into())),
@@ -92,7 +97,7 @@ impl CoefficientMap for LayeredMap {
     }
 
     fn predict(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
-        let mut out = self.linear.predict(coefficients);
+        let mut out = self.base.predict(coefficients);
         if coefficients.ncols() > 0 {
             out += fit::predict(self, coefficients) * faer::Scale(self.scale);
         }
@@ -108,17 +113,21 @@ impl CoefficientMap for LayeredMap {
     }
 
     fn parameters(&self) -> usize {
-        self.parameters.len() + self.linear.parameters()
+        self.parameters.len() + self.base.parameters()
     }
 
     fn describe(&self) -> String {
         format!(
-            "{} layers of {} channels and {} functions at {} points, {} parameters, added to the linear map",
+            "{} layers of {} channels and {} functions at {} points, {} parameters, added to {}",
             self.shape.layers,
             self.shape.channels,
             self.shape.functions,
             self.latent.points(),
             self.parameters.len(),
+            match self.base.slopes() {
+                true => "the linear map",
+                false => "the mean",
+            },
         )
     }
 }

@@ -6,6 +6,8 @@
 
 use super::latent::Latent;
 use super::shape::{Affine, Shape};
+use super::transform::{Scratch, Transform};
+use crate::compute;
 use crate::linalg;
 use crate::map::mlp::Activation;
 use crate::map::mlp::objective::cast;
@@ -27,7 +29,7 @@ pub(super) struct Frozen<T> {
     points: usize,
     /// Coordinates of the points, one column per point.
     coordinates: Mat<T>,
-    functions: Mat<T>,
+    transform: Transform<T>,
     projection: Mat<T>,
 }
 
@@ -37,9 +39,37 @@ impl<T: Scalar> Frozen<T> {
             shape,
             points: latent.points(),
             coordinates: cast(latent.coordinates().as_ref()),
-            functions: cast(latent.functions().as_ref()),
+            transform: Transform::new(latent.functions()),
             projection: cast(latent.projection().as_ref()),
         }
+    }
+}
+
+impl<T: Scalar> Frozen<T> {
+    /// $\psi_j$ at the points, one column per function.
+    pub(super) fn functions(&self) -> Mat<T> {
+        self.transform.to_dense()
+    }
+
+    pub(super) fn projection(&self) -> MatRef<'_, T> {
+        self.projection.as_ref()
+    }
+
+    /// What enters at each point with a one below, point after point and filled up with zeros, one column per sample.
+    pub(super) fn packed(&self, inputs: &Inputs<T>) -> Mat<T> {
+        let width = self.shape.inputs;
+        let ld = compute::padded(width + 1);
+        let mut all = Mat::zeros(ld * self.points, inputs.len());
+        let mut entering = vec![T::default(); width * self.points];
+        for k in 0..inputs.len() {
+            self.enter(inputs, &[k], &mut entering);
+            let columns = all.col_as_slice_mut(k).chunks_exact_mut(ld);
+            for (column, values) in columns.zip(entering.chunks_exact(width)) {
+                column[..width].copy_from_slice(values);
+                column[width] = T::from_f64(1.0);
+            }
+        }
+        all
     }
 }
 
@@ -74,6 +104,7 @@ pub(super) struct Workspace<T> {
     /// Coefficients of the values before each layer.
     coefficients: Vec<Vec<T>>,
     mixed: Vec<T>,
+    scratch: Scratch<T>,
     hidden: Vec<T>,
     hidden_slopes: Vec<T>,
     leaving: Vec<T>,
@@ -95,12 +126,12 @@ impl<T: Scalar> Workspace<T> {
         let Shape {
             inputs,
             channels,
-            functions,
             layers,
             hidden,
             outputs,
             ..
         } = frozen.shape;
+        let coefficients = channels * samples * frozen.transform.coefficients();
         let n = samples * frozen.points;
         let zeros = |count: usize| vec![T::default(); count];
         let largest = channels.max(inputs).max(outputs) * channels.max(hidden);
@@ -108,10 +139,9 @@ impl<T: Scalar> Workspace<T> {
             entering: zeros(inputs * n),
             values: (0..=layers).map(|_| zeros(channels * n)).collect(),
             slopes: (0..layers).map(|_| zeros(channels * n)).collect(),
-            coefficients: (0..layers)
-                .map(|_| zeros(channels * samples * functions))
-                .collect(),
-            mixed: zeros(channels * samples * functions),
+            coefficients: (0..layers).map(|_| zeros(coefficients)).collect(),
+            mixed: zeros(coefficients),
+            scratch: Scratch::default(),
             hidden: zeros(hidden * n),
             hidden_slopes: zeros(hidden * n),
             leaving: zeros(outputs * n),
@@ -120,7 +150,7 @@ impl<T: Scalar> Workspace<T> {
                 by_values: zeros(channels * n),
                 next: zeros(channels * n),
                 by_hidden: zeros(hidden * n),
-                modes: zeros(channels * samples * functions),
+                modes: zeros(coefficients),
                 parts: zeros(PARTS * largest),
             }),
         }
@@ -234,7 +264,10 @@ impl<T: Scalar> Frozen<T> {
             let raw = &mut work.slopes[l];
             affine(local, parameters, before, raw, n);
             let coefficients = &mut work.coefficients[l];
-            self.analyse(before, batch, 1.0 / self.points as f64, coefficients);
+            let rows = shape.channels * batch;
+            let mean = 1.0 / self.points as f64;
+            let scratch = &mut work.scratch;
+            (self.transform).analyse((before, rows), mean, coefficients, scratch);
             self.mix(
                 &parameters[modes.clone()],
                 false,
@@ -242,7 +275,7 @@ impl<T: Scalar> Frozen<T> {
                 &mut work.mixed,
                 batch,
             );
-            self.synthesise(&work.mixed, batch, 1.0, raw);
+            (self.transform).synthesise((&work.mixed, rows), 1.0, raw, &mut work.scratch);
             if last {
                 std::mem::swap(raw, after);
             } else {
@@ -279,39 +312,20 @@ impl<T: Scalar> Frozen<T> {
             });
     }
 
-    /// Coefficients $s\sum_p\psi_j(x_p)v(x_p)$ of all channels and samples.
-    fn analyse(&self, values: &[T], batch: usize, scale: f64, to: &mut [T]) {
-        let rows = self.shape.channels * batch;
-        let to = view_mut(to, rows, self.shape.functions);
-        let values = view(values, rows, self.points);
-        product(to, Accum::Replace, values, self.functions.as_ref(), scale);
-    }
-
-    /// Adds $s\sum_j\psi_jd_j$ at the points.
-    fn synthesise(&self, coefficients: &[T], batch: usize, scale: f64, to: &mut [T]) {
-        let rows = self.shape.channels * batch;
-        let to = view_mut(to, rows, self.points);
-        let coefficients = view(coefficients, rows, self.shape.functions);
-        product(
-            to,
-            Accum::Add,
-            coefficients,
-            self.functions.transpose(),
-            scale,
-        );
-    }
-
-    /// $A_jc_j$, or $A_j^\top c_j$, of all functions.
+    /// $A_jc_j$, or $A_j^\top c_j$, of all functions; zeros at places without one.
     fn mix(&self, modes: &[T], transpose: bool, from: &[T], to: &mut [T], batch: usize) {
         let c = self.shape.channels;
         let size = c * batch;
-        let all = self.shape.functions * size;
+        let all = self.transform.coefficients() * size;
         to[..all]
             .par_chunks_exact_mut(size)
             .zip(from[..all].par_chunks_exact(size))
-            .zip(modes.par_chunks_exact(c * c))
-            .for_each(|((to, from), matrix)| {
-                let matrix = view(matrix, c, c);
+            .zip(self.transform.functions())
+            .for_each(|((to, from), function)| {
+                let Some(j) = function else {
+                    return to.fill(T::default());
+                };
+                let matrix = view(&modes[j * c * c..(j + 1) * c * c], c, c);
                 let matrix = if transpose {
                     matrix.transpose()
                 } else {
@@ -420,7 +434,9 @@ impl<T: Scalar> Frozen<T> {
         }
         let parts = (n, &mut back.parts[..]);
         affine_gradient(local, &back.by_values, &work.values[l], parts, gradient);
-        self.analyse(&back.by_values, batch, 1.0, &mut back.modes);
+        let rows = channels * batch;
+        let scratch = &mut work.scratch;
+        (self.transform).analyse((&back.by_values, rows), 1.0, &mut back.modes, scratch);
         let of_modes = &mut gradient[modes.clone()];
         self.mode_gradient(&back.modes, &work.coefficients[l], batch, of_modes);
         let matrices = &parameters[modes.clone()];
@@ -429,7 +445,8 @@ impl<T: Scalar> Frozen<T> {
         let by_values = view(&back.by_values, channels, n);
         let next = view_mut(&mut back.next, channels, n);
         product(next, Accum::Replace, weights.transpose(), by_values, 1.0);
-        self.synthesise(&work.mixed, batch, 1.0 / self.points as f64, &mut back.next);
+        let mean = 1.0 / self.points as f64;
+        (self.transform).synthesise((&work.mixed, rows), mean, &mut back.next, &mut work.scratch);
         std::mem::swap(&mut back.by_values, &mut back.next);
     }
 
@@ -483,21 +500,15 @@ impl<T: Scalar> Frozen<T> {
     fn mode_gradient(&self, by_mixed: &[T], coefficients: &[T], batch: usize, to: &mut [T]) {
         let c = self.shape.channels;
         let size = c * batch;
-        let all = self.shape.functions * size;
         to.par_chunks_exact_mut(c * c)
-            .zip(by_mixed[..all].par_chunks_exact(size))
-            .zip(coefficients[..all].par_chunks_exact(size))
-            .for_each(|((to, g), x)| {
-                let (g, x) = (view(g, c, batch), view(x, c, batch));
+            .enumerate()
+            .for_each(|(j, to)| {
+                let at = self.transform.place(j) * size;
+                let g = view(&by_mixed[at..], c, batch);
+                let x = view(&coefficients[at..], c, batch);
                 let to = view_mut(to, c, c);
-                matmul(
-                    to,
-                    Accum::Replace,
-                    g,
-                    x.transpose(),
-                    T::from_f64(1.0),
-                    Par::Seq,
-                );
+                let one = T::from_f64(1.0);
+                matmul(to, Accum::Replace, g, x.transpose(), one, Par::Seq);
             });
     }
 }

@@ -12,6 +12,23 @@ use serde::{Deserialize, Serialize};
 /// With more samples than this weights decay by less than 1 per step and rate.
 const FULL_DECAY: f64 = 1000.0;
 
+/// Products in a pass of one sample through a network of three hidden layers of 300.
+const USUAL_NETWORK: f64 = 3e5;
+
+/// Fewer passes are not worth beginning.
+const FEWEST_EPOCHS: usize = 15;
+
+/// What a pass over samples is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// How many samples train.
+    pub samples: usize,
+    /// Points of an output.
+    pub points: usize,
+    /// Along how many axes transforms go one after the other.
+    pub axes: usize,
+}
+
 /// Settings of the layered map.
 ///
 /// | Name | Default | Purpose | Range |
@@ -166,6 +183,46 @@ impl LayeredSpec {
             weight_decay: (FULL_DECAY / samples as f64).min(1.0),
             ..Optimiser::default()
         })
+    }
+
+    /// The same with at most `budget` samples times passes of a network of the usual size.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if too few passes are left to learn anything.
+    pub(crate) fn within(&self, sizes: Sizes, budget: usize) -> Result<Self> {
+        let pass = self.work(sizes) / USUAL_NETWORK * sizes.samples as f64;
+        let epochs = (budget as f64 / pass) as usize;
+        if epochs < FEWEST_EPOCHS {
+            let budget = (pass * FEWEST_EPOCHS as f64).ceil();
+            return Err(Error::Config(format!(
+                "layered: {FEWEST_EPOCHS} passes over the samples would take a map.budget of {budget:.2e}"
+            )));
+        }
+        let epochs = epochs.min(self.epochs);
+        Ok(LayeredSpec {
+            epochs,
+            ..self.clone()
+        })
+    }
+
+    /// Products in a pass of one sample.
+    fn work(&self, sizes: Sizes) -> f64 {
+        let points = sizes.points.min(self.points) as f64;
+        let functions = (self.functions as f64).min(points);
+        let (c, layers, hidden) = (self.channels as f64, self.layers as f64, self.hidden as f64);
+        let along = sizes.axes as f64 * functions.powf(1.0 / sizes.axes as f64);
+        let transforms = 2.0 * layers * points * along * c;
+        let mixing = layers * functions * c * c;
+        let pointwise = points * c * (layers * c + hidden);
+        transforms + mixing + pointwise
+    }
+
+    /// The same with fewer passes, by the given factor.
+    pub(crate) fn shortened(&self, times: usize) -> Self {
+        LayeredSpec {
+            epochs: self.epochs.div_ceil(times),
+            ..self.clone()
+        }
     }
 
     /// The plan for the given number of training samples.

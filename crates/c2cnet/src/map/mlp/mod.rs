@@ -15,7 +15,7 @@ mod head;
 pub(in crate::map) mod loss;
 mod network;
 pub(in crate::map) mod objective;
-mod on_device;
+pub(in crate::map) mod on_device;
 mod optimiser;
 pub(in crate::map) mod scalar;
 mod schedule;

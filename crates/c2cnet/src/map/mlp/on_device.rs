@@ -3,27 +3,38 @@
 use super::activation::Activation;
 use super::engine::Samples;
 use super::loss::{LossSum, PreparedLoss};
-use super::objective;
+use super::objective::{self, Objective};
 use super::scalar::Scalar;
 use super::state::State;
-use super::steps::{Order, Setting, Steps};
+use super::steps::{Order, Run, Setting, Steps};
 use crate::Result;
 use crate::compute::{
-    self, Band, Batches, Constants, Curve, Device, Factor, Job, LossWeights, StepSettings, Targets,
-    Trainer, Weights,
+    self, Band, Batches, Constants, Curve, Device, Factor, Job, Layers, LossWeights, StepSettings,
+    Targets, Trainer, Weights,
 };
+use faer::MatRef;
 use std::time::{Duration, Instant};
 
 /// How long a device works before anyone looks: progress and Ctrl-C wait no longer.
 const TOGETHER: Duration = Duration::from_millis(50);
 
 /// Steps of a stage, taken many at a time.
-pub(super) struct OnDevice<'a, T> {
-    setting: Setting<'a, T>,
+pub(in crate::map) struct OnDevice<'a, T> {
+    run: Run<'a>,
     trainer: Box<dyn Trainer<T>>,
     order: Order,
     /// Steps that take about [`TOGETHER`].
     pace: usize,
+}
+
+/// What a device is given to train.
+pub(in crate::map) struct Given<'a, T> {
+    /// As [`Job`] has them.
+    pub(in crate::map) widths: &'a [usize],
+    pub(in crate::map) layers: Option<Layers<'a, T>>,
+    pub(in crate::map) activation: Activation,
+    pub(in crate::map) training: Compared<'a, T>,
+    pub(in crate::map) validation: Option<Compared<'a, T>>,
 }
 
 impl<'a, T: Scalar> OnDevice<'a, T> {
@@ -48,34 +59,49 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
         state: &State<T>,
         trainer: impl FnOnce(&Job<'_, T>) -> Result<Box<dyn Trainer<T>>>,
     ) -> Result<Self> {
-        let order = setting.run.order();
+        let run = setting.run;
         let prepare = |samples: &'a Samples<T>, largest: usize| {
             let folded = samples.folds(setting.network, largest);
-            let loss = PreparedLoss::new(&setting.run.stage.loss, &samples.objective, folded);
-            loss.map(|loss| Compared {
-                samples,
-                loss,
-                folded,
-            })
+            Compared::new(&run, samples.inputs.as_ref(), &samples.objective, folded)
         };
-        let training = prepare(setting.samples, setting.run.largest())?;
-        let validation = setting
-            .validation
-            .map(|v| prepare(v, v.len()))
-            .transpose()?;
-        let job = Job {
+        let given = Given {
             widths: setting.network.widths(),
-            curve: curve(setting.network.activation()),
-            loss: training.weights(),
-            training: training.targets(),
-            validation: validation.as_ref().map(Compared::targets),
+            layers: None,
+            activation: setting.network.activation(),
+            training: prepare(setting.samples, run.largest())?,
+            validation: setting
+                .validation
+                .map(|v| prepare(v, v.len()))
+                .transpose()?,
+        };
+        OnDevice::of(run, &given, state, trainer)
+    }
+
+    /// The steps of `run` with what is given, by what `trainer` makes of the job.
+    ///
+    /// # Errors
+    /// If the device cannot be used.
+    pub(in crate::map) fn of(
+        run: Run<'a>,
+        given: &Given<'_, T>,
+        state: &State<T>,
+        trainer: impl FnOnce(&Job<'_, T>) -> Result<Box<dyn Trainer<T>>>,
+    ) -> Result<Self> {
+        let order = run.order();
+        let job = Job {
+            widths: given.widths,
+            layers: given.layers,
+            curve: curve(given.activation),
+            loss: given.training.weights(),
+            training: given.training.targets(),
+            validation: given.validation.as_ref().map(Compared::targets),
             batches: Batches {
-                samples: setting.samples.len(),
+                samples: run.samples,
                 count: order.batches,
             },
-            constants: constants(&setting),
-            steps: (0..setting.run.stage.steps)
-                .map(|step| step_settings(&setting, step))
+            constants: constants(&run),
+            steps: (0..run.stage.steps)
+                .map(|step| step_settings(&run, step))
                 .collect(),
         };
         let mut trainer = trainer(&job)?;
@@ -86,7 +112,7 @@ impl<'a, T: Scalar> OnDevice<'a, T> {
         };
         trainer.load(&weights, state.cursor.step)?;
         Ok(OnDevice {
-            setting,
+            run,
             trainer,
             order,
             pace: 16,
@@ -121,7 +147,7 @@ impl<T: Scalar> Steps<T> for OnDevice<'_, T> {
         for result in &results {
             if !result.finite() {
                 self.settle(state)?;
-                return Err(self.setting.run.diverged(state, result));
+                return Err(self.run.diverged(state, result));
             }
             state.cursor.count(result);
             loss = result.loss;
@@ -130,7 +156,7 @@ impl<T: Scalar> Steps<T> for OnDevice<'_, T> {
             let faster = TOGETHER.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6);
             self.pace = ((self.pace as f64 * faster.min(4.0)) as usize).max(1);
         }
-        Ok((loss, self.setting.run.rate(state.cursor.step - 1)))
+        Ok((loss, self.run.rate(state.cursor.step - 1)))
     }
 
     fn judge(&mut self, _: &State<T>) -> Result<Option<LossSum>> {
@@ -148,13 +174,31 @@ impl<T: Scalar> Steps<T> for OnDevice<'_, T> {
 }
 
 /// Samples with the loss that compares their outputs.
-struct Compared<'a, T> {
-    samples: &'a Samples<T>,
+pub(in crate::map) struct Compared<'a, T> {
+    /// As [`Targets`] has them.
+    inputs: MatRef<'a, T>,
+    objective: &'a Objective<T>,
     loss: PreparedLoss<'a, T>,
     folded: bool,
 }
 
-impl<T: Scalar> Compared<'_, T> {
+impl<'a, T: Scalar> Compared<'a, T> {
+    /// # Errors
+    /// If the loss needs data that the samples do not have.
+    pub(in crate::map) fn new(
+        run: &Run<'_>,
+        inputs: MatRef<'a, T>,
+        objective: &'a Objective<T>,
+        folded: bool,
+    ) -> Result<Self> {
+        Ok(Compared {
+            inputs,
+            objective,
+            loss: PreparedLoss::new(&run.stage.loss, objective, folded)?,
+            folded,
+        })
+    }
+
     fn weights(&self) -> LossWeights {
         let parts = &self.loss.parts;
         LossWeights {
@@ -168,10 +212,10 @@ impl<T: Scalar> Compared<'_, T> {
     }
 
     fn targets(&self) -> Targets<'_, T> {
-        let o = &self.samples.objective;
+        let o = self.objective;
         let band = self.loss.band.as_ref().zip(o.field.as_ref());
         Targets {
-            inputs: self.samples.inputs.as_ref(),
+            inputs: self.inputs,
             factor: match &o.factor {
                 objective::Factor::None => Factor::None,
                 objective::Factor::Shared(r) => Factor::Shared {
@@ -196,26 +240,22 @@ impl<T: Scalar> Compared<'_, T> {
     }
 }
 
-fn constants<T: Scalar>(setting: &Setting<'_, T>) -> Constants<T> {
-    let c = setting.run.stage.optimiser.coefficients::<T>(1.0, 0.0, 1);
+fn constants<T: Scalar>(run: &Run<'_>) -> Constants<T> {
+    let c = run.stage.optimiser.coefficients::<T>(1.0, 0.0, 1);
     Constants {
         l2: c.l2,
         keep1: c.keep1,
         beta2: c.beta2,
         keep2: c.keep2,
         epsilon: c.epsilon,
-        clip: setting.run.plan.clip,
+        clip: run.plan.clip,
     }
 }
 
 /// The numbers that the processor would compute before the same step.
-fn step_settings<T: Scalar>(setting: &Setting<'_, T>, step: usize) -> StepSettings<T> {
-    let rate = setting.run.rate(step);
-    let c = setting
-        .run
-        .stage
-        .optimiser
-        .coefficients::<T>(1.0, rate, step + 1);
+fn step_settings<T: Scalar>(run: &Run<'_>, step: usize) -> StepSettings<T> {
+    let rate = run.rate(step);
+    let c = run.stage.optimiser.coefficients::<T>(1.0, rate, step + 1);
     StepSettings {
         size: c.size,
         root: c.root,

@@ -1,5 +1,7 @@
 //! Tests of the layered map: gradients, its start, determinism, resuming, storage.
 
+mod device;
+
 use super::engine::{Engine, Samples};
 use super::network::{Frozen, Inputs};
 use super::*;

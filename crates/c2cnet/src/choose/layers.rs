@@ -1,0 +1,150 @@
+//! Layers among the coefficient maps: whether to train them, on which inputs, and for how long.
+
+use super::folds::PerFold;
+use super::network::{Contest, Decision, Question};
+use crate::basis::{BasisSpec, PointValuesSpec};
+use crate::data::{Field, Points, TensorGrid};
+use crate::fit::{Inputs, MapTrainingSet, OutputFrame};
+use crate::map::layered::Sizes;
+use crate::plan::{InputPlan, NetworkSpec};
+use crate::settings::FitConfig;
+use crate::{Error, Result};
+
+/// Maps that err less are not improved by layers: products of fields, which layers are made for, are then not what is
+/// missing.
+const NEGLIGIBLE: f64 = 1e-2;
+
+/// With fewer training samples layers learn them by heart.
+const FEWEST_SAMPLES: usize = 200;
+
+/// Inputs with at most so many values enter layers as they are.
+const MOST_VALUES: usize = 4096;
+
+/// What is decided about layers.
+pub(super) struct Layers<'a> {
+    pub question: &'a Question<'a>,
+    pub config: &'a FitConfig,
+}
+
+impl Layers<'_> {
+    /// Layers as the settings want them.
+    pub(super) fn train(&self) -> Result<Decision> {
+        let spec = NetworkSpec::Layered(Box::new(self.config.map.layered.clone()));
+        let (plans, inputs) = self.inputs()?;
+        let question = self.with(&plans, &inputs);
+        let (_, decision) = question.train(spec, None)?;
+        Ok(Decision {
+            inputs: Some((plans, inputs)),
+            ..decision
+        })
+    }
+
+    /// The decision `so_far`, or layers where they err less on held-out samples, with what was found about them.
+    pub(super) fn improve(&self, mut so_far: Decision) -> Result<Decision> {
+        match self.try_layers(so_far.error) {
+            Ok((contest, inputs)) => {
+                let mut candidates = std::mem::take(&mut so_far.candidates);
+                candidates.push(contest.candidate);
+                let decision = contest.winner.map(|winner| Decision {
+                    inputs: Some(inputs),
+                    ..winner
+                });
+                Ok(Decision {
+                    candidates,
+                    ..decision.unwrap_or(so_far)
+                })
+            }
+            Err(Error::Config(why)) => {
+                let why = why.trim_start_matches("layered: ");
+                so_far.notes.push(format!("layers not tried: {why}"));
+                Ok(so_far)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Trains layers for as long as they promise to err less than `least`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] says why they are not tried.
+    fn try_layers(&self, least: f64) -> Result<(Contest, (Vec<InputPlan>, PerFold<Inputs>))> {
+        let samples = self.question.context().split.train.len();
+        let refuse = |why: String| Err(Error::Config(why));
+        if self.config.map.budget == 0 {
+            return refuse("the budget is 0".into());
+        }
+        if least <= NEGLIGIBLE {
+            return refuse(format!(
+                "the error is at most {NEGLIGIBLE:.0e} without them"
+            ));
+        }
+        if samples < FEWEST_SAMPLES {
+            return refuse(format!("{samples} training samples are too few"));
+        }
+        if self.question.context().train.outputs[0].1.is_vector() {
+            return refuse("the first output is a vector without points".into());
+        }
+        let budget = self.config.map.budget;
+        let spec = self.config.map.layered.within(self.sizes(), budget)?;
+        let spec = NetworkSpec::Layered(Box::new(spec));
+        let (plans, inputs) = self.inputs()?;
+        let question = self.with(&plans, &inputs);
+        let (encoded, outputs) = question.spaces();
+        let frame = OutputFrame::new(question.context(), encoded, outputs, &spec)?;
+        let set = MapTrainingSet::new(encoded, outputs, &frame);
+        let contest = question.contend(&set, spec, least)?;
+        Ok((contest, (plans, inputs)))
+    }
+
+    /// What a pass over the samples is about.
+    fn sizes(&self) -> Sizes {
+        let context = self.question.context();
+        let field = &context.train.outputs[0].1;
+        let points = field.points_of(0);
+        Sizes {
+            samples: context.split.train.len(),
+            points: points.len(),
+            axes: match field.shared_points().and_then(TensorGrid::new) {
+                Some(grid) => grid.axes.len(),
+                None => 1,
+            },
+        }
+    }
+
+    fn with<'b>(&'b self, plans: &'b [InputPlan], inputs: &'b PerFold<Inputs>) -> Question<'b> {
+        Question {
+            inputs_plan: plans,
+            inputs,
+            ..*self.question
+        }
+    }
+
+    /// Inputs as layers want them, and the same encoded: values at points, where the settings leave it open. Maps
+    /// between coefficients are better off with few of them; layers see each point by itself.
+    fn inputs(&self) -> Result<(Vec<InputPlan>, PerFold<Inputs>)> {
+        let fields = &self.question.context().train.inputs;
+        let plans = self.question.inputs_plan.iter().zip(fields);
+        let plans: Vec<InputPlan> = plans
+            .map(
+                |(plan, (name, field))| match self.takes_values(name, field) {
+                    true => InputPlan {
+                        bases: vec![BasisSpec::from(PointValuesSpec::default())],
+                        encoder: Default::default(),
+                        ..plan.clone()
+                    },
+                    false => plan.clone(),
+                },
+            )
+            .collect();
+        let inputs = self.question.folds.encode(&plans, false)?;
+        Ok((plans, inputs))
+    }
+
+    fn takes_values(&self, name: &str, field: &Field) -> bool {
+        let settings = self.config.input_named(name);
+        let named = settings.named_bases().is_some();
+        let open = !named && settings.space.is_none() && settings.encoder.is_none();
+        let few = |points: &Points| points.len() * field.components() <= MOST_VALUES;
+        open && !field.is_vector() && field.shared_points().is_some_and(few)
+    }
+}
