@@ -122,8 +122,9 @@ pub fn plan(
     py: Python<'_>,
     config: &str,
     samples: Samples<'_>,
-    (listener, device): Conditions<'_>,
+    conditions: Conditions<'_>,
 ) -> PyResult<(String, Vec<String>)> {
+    let (listener, device) = conditions;
     let config = settings(config).map_err(exception)?;
     let device = checked(&device)?;
     let data = from_samples(py, samples)?;

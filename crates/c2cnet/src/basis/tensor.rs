@@ -37,7 +37,7 @@ pub(super) type Cost = fn(u32) -> u64;
 ///
 /// They are listed when they are first needed: how many a model file claims is then long compared with its arrays.
 #[derive(Debug)]
-pub(super) struct IndexSet {
+pub struct IndexSet {
     dim: usize,
     len: usize,
     rule: Rule,
