@@ -28,19 +28,19 @@
 //! Here viscosity is integrated exactly and the rest by an exponential Runge-Kutta method of order four (the one of
 //! [`kdv_burgers`](crate::kdv_burgers)), so far fewer steps do; products are taken without aliasing (the two-thirds rule).
 //!
-//! **Reference.** The largest relative error of two trajectories (seed 0) at time $t$, against `grid=256 steps=200 modes=85` for
-//! the first viscosity and `grid=128 steps=100 modes=42` for the second:
+//! **Reference.** The largest relative error of two trajectories (seed 0) at time $t$, against `grid=256 steps=200 modes=85`
+//! (`python bench/generate/navier_stokes_refine.py`):
 //!
 //! | `viscosity` | `grid`, `steps`, `modes` | $t = 1$ | $t = 11$ | $t = 20$ | $t = 30$ |
 //! |---|---|---|---|---|---|
 //! | 0.001 | 64, 50, 20 (default) | 8e-9 | 1e-10 | 4e-10 | 2e-9 |
 //! | 0.001 | 128, 100, 42 | 1e-10 | 2e-12 | 1e-11 | 7e-11 |
 //! | 0.0001 | 64, 50, 20 | 1e-3 | 2e-3 | 2e-2 | 2e-2 |
-//! | 0.0001 | 128, 100, 20 | 1e-3 | 7e-7 | 8e-7 | 2e-6 |
+//! | 0.0001 | 128, 100, 42 | 1e-6 | 4e-6 | | |
 //!
-//! So the default resolves $\nu = 10^{-3}$; take `grid=128 steps=100` for $10^{-4}$. (At $t = 1$ the difference is that of the
-//! starts: frequencies that `modes` leaves out.) Steps are explicit in the velocity: their number must grow with `grid` and
-//! with the velocity, about as $5\,$`grid`$\,|u|$; too few end in an error that says so.
+//! So the default resolves $\nu = 10^{-3}$; take `grid=128 steps=100 modes=42` for $10^{-4}$. (Early differences are those
+//! of the starts: frequencies that `modes` leaves out.) Advection is explicit, so that about three quarters of `grid` times the
+//! largest velocity are the fewest steps that are stable; fewer end in an error that says so.
 
 mod torus;
 
@@ -149,10 +149,9 @@ impl Problem for NavierStokes {
                 ))
             })
         })?;
-        let side: Vec<f64> = (0..self.points)
-            .map(|i| i as f64 / self.points as f64)
-            .collect();
-        let grid = Points::tensor(&[side.clone(), side])?;
+        let n = self.points;
+        let at = |p: usize| [p / n, p % n].map(|i| i as f64 / n as f64);
+        let grid = Points::new(2, (0..rows).flat_map(at).collect())?;
         let next = states.split_off(self.history);
         let input = Field::shared(grid.clone(), states)?;
         let mut dataset = Dataset::new(input, Field::shared(grid, next)?)?;
