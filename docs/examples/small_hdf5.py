@@ -3,7 +3,7 @@
     python docs/examples/small_hdf5.py [FOLDER]
 
 `well.hdf5`: a tracer c in a steady flow v on the torus, c_t + v . grad c = D lap c + r c (1 - c), 24 x 24 points,
-30 trajectories of 21 states. `pdebench.hdf5`: Burgers' equation of period 1, 64 points, 100 trajectories of 21 states. Both are
+30 trajectories of 21 states. `pdebench.hdf5`: Burgers' equation of period 1, 64 points, 60 trajectories of 21 states. Both are
 solved by Fourier series and the classical Runge-Kutta method. Needs NumPy and h5py.
 """
 
@@ -58,7 +58,7 @@ def tracer(rng, count=30, n=24, diffusion=0.004, rate=0.5):
     return x, times, trajectories(slope, start, times, 10), velocity
 
 
-def burgers(rng, count=100, n=64, viscosity=0.02):
+def burgers(rng, count=60, n=64, viscosity=0.02):
     x = np.arange(n) / n
     k = 2j * np.pi * np.fft.fftfreq(n, 1 / n)
     keep = np.abs(np.fft.fftfreq(n, 1 / n)) < n / 3  # no aliasing
