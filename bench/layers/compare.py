@@ -42,7 +42,7 @@ CASES = {
     "kdv-burgers": Case("kdv-burgers", quick=("n_train=24", "n_test=8", "points=26")),
     "navier-stokes-1e-3": Case("navier-stokes", ("viscosity=0.001",),
                                quick=("n_train=24", "n_test=8", "points=32", "grid=32", "modes=8", "steps=20")),
-    "navier-stokes-1e-4": Case("navier-stokes", ("viscosity=0.0001", "grid=128"),
+    "navier-stokes-1e-4": Case("navier-stokes", ("viscosity=0.0001", "grid=128", "steps=100", "modes=42"),
                                quick=("n_train=24", "n_test=8", "points=32", "grid=32", "modes=8", "steps=20")),
     "nonlinear-diffusion": Case("nonlinear-diffusion", peers=("deeponet", "b2b"),
                                 quick=("n_train=24", "n_test=8", "points=320", "reference=1300")),

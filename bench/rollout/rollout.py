@@ -29,7 +29,7 @@ def main() -> None:
     with np.load(here / "truth.npz") as file:
         test = slice(int(file["n_train"]), None)
         x, window, truth = file["x"], file["f"][test], file["u"][test]
-    truth = truth.reshape(*truth.shape[:2], -1)
+    truth = truth.reshape(*window.shape[:2], -1)
     predicted = roll_out(lambda f: predict(options, model, x, f), window, options.steps)
     persistent = np.repeat(window[..., -1:], options.steps, axis=-1)
     lines = ["step,model,persistence"]

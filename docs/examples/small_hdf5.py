@@ -58,7 +58,7 @@ def tracer(rng, count=30, n=24, diffusion=0.004, rate=0.5):
     return x, times, trajectories(slope, start, times, 10), velocity
 
 
-def burgers(rng, count=60, n=64, viscosity=0.01):
+def burgers(rng, count=60, n=64, viscosity=0.02):
     x = np.arange(n) / n
     k = 2j * np.pi * np.fft.fftfreq(n, 1 / n)
     keep = np.abs(np.fft.fftfreq(n, 1 / n)) < n / 3  # no aliasing
@@ -68,7 +68,7 @@ def burgers(rng, count=60, n=64, viscosity=0.01):
         return np.fft.ifft(viscosity * k**2 * spectrum - k / 2 * keep * np.fft.fft(u * u)).real
 
     times = np.linspace(0, 1, 21)
-    return x, times, trajectories(slope, 0.5 * smooth(rng, count, n, 1), times, 20)
+    return x, times, trajectories(slope, 0.3 * smooth(rng, count, n, 1), times, 20)
 
 
 def write_well(path, rng):

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -285,6 +286,23 @@ def test_peers_run_on_the_problems_beyond_the_paper(tmp_path, problem, peer, set
     data, test = read(tmp_path / "data.npz")
     assert data.problem == problem and (len(data), len(test)) == (6, 2)
     assert train(peer, data, 2, test).errors()["rl2e"] < 10
+
+
+@pytest.mark.skipif(c2cnet() is None, reason="no c2cnet: build it, or name it in C2CNET")
+def test_a_comparison_keeps_its_runs_and_goes_on(tmp_path):
+    script = Path(__file__).parents[2] / "bench/layers/compare.py"
+
+    def compare(*flags) -> str:
+        words = [sys.executable, script, tmp_path, "--c2cnet", c2cnet(), *flags]
+        return subprocess.run([str(w) for w in words], check=True, capture_output=True, text=True).stdout
+
+    first = ["--cases", "binary-16", "--maps", "auto", "--seeds", 0, "--seconds", 0.5, "--quick"]
+    assert len(compare(*first).splitlines()) == 2
+    assert compare(*first) == ""  # both are there
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text(runs.read_text() + '{"case": "cut o')
+    assert [line.split(" | ")[2] for line in compare("--table").splitlines()[2:]][-1] == "fno"
+    assert compare("--cases", "binary-85", "--quick", "--limit", 0) == ""
 
 
 @pytest.mark.skipif(c2cnet() is None, reason="no c2cnet: build it, or name it in C2CNET")
