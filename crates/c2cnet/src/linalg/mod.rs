@@ -1,8 +1,8 @@
 //! Dense linear algebra with a fixed split of the work.
 //!
-//! faer splits a product or a factorisation by the number that is handed to it, and the split
-//! decides the order of additions. `par` is a constant, so results are the same bits on any
-//! number of threads; the thread pool only decides who does which part.
+//! Products and Cholesky factors are cut into tiles by their shapes ([`tiles`], [`cholesky`]), which any idle thread
+//! takes. QR, singular values and eigenvalues are faer's, which splits them by the number that is handed to it; `par` is a
+//! constant. Either way the order of additions, and so every bit, is the same on any number of threads.
 
 mod cholesky;
 mod tiles;
@@ -403,6 +403,18 @@ pub(crate) fn select_rows_into(to: MatMut<'_, f64>, a: MatRef<'_, f64>, indices:
         let width = chunk.ncols();
         gather_rows(chunk, a.subcols(start, width), indices);
     });
+}
+
+/// The entries at `rows` and `columns`, in that order.
+pub(crate) fn select(a: MatRef<'_, f64>, rows: &[usize], columns: &[usize]) -> Mat<f64> {
+    let mut out = Mat::zeros(rows.len(), columns.len());
+    par_column_chunks(out.as_mut(), COPY_CHUNK, |start, mut chunk| {
+        for k in 0..chunk.ncols() {
+            let from = a.subcols(columns[start + k], 1);
+            gather_rows(chunk.rb_mut().subcols_mut(k, 1), from, rows);
+        }
+    });
+    out
 }
 
 /// The rows at `indices`, in that order.
