@@ -107,9 +107,10 @@ impl Gradients<'_> {
             });
             let weights = combined.as_ref().unwrap_or(&self.weights);
             let sum = &mut sums[slot * rows..(slot + 1) * rows];
-            for i in 0..n {
-                let squared = self.distances[(i.max(j), i.min(j))];
-                let w = inverse * self.pass.kernel.slope(squared * inverse);
+            let squared = |i: usize| self.distances[(i.max(j), i.min(j))];
+            let mut slopes: Vec<f64> = (0..n).map(squared).collect();
+            self.pass.kernel.slopes(&mut slopes, inverse);
+            for (i, w) in slopes.into_iter().enumerate() {
                 let to = weighted.col_mut(i).subrows_mut(slot * rows, rows);
                 let to = to.iter_mut().zip(weights.col(i).iter());
                 for ((t, a), s) in to.zip(&mut *sum) {

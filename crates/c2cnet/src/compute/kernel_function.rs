@@ -1,8 +1,10 @@
 //! Radial kernels with $k(0) = 1$, and kernel matrices.
 
+use super::exponential::exp_of_negative;
 use crate::linalg;
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
+use pulp::{Arch, NullaryFnOnce};
 use serde::{Deserialize, Serialize};
 
 /// A kernel as a function of the squared distance divided by the squared length.
@@ -29,28 +31,79 @@ impl KernelFunction {
     }
 
     /// $k(r)$ from $r^2/\ell^2$.
-    #[inline]
+    #[inline(always)]
     pub fn value(self, q: f64) -> f64 {
         match self {
             KernelFunction::Matern52 => {
                 let s = (5.0 * q).sqrt();
-                (1.0 + s + s * s / 3.0) * (-s).exp()
+                (1.0 + s + s * s / 3.0) * exp_of_negative(-s)
             }
             KernelFunction::InverseMultiquadric => 1.0 / (1.0 + q).sqrt(),
-            KernelFunction::Gaussian => (-0.5 * q).exp(),
+            KernelFunction::Gaussian => exp_of_negative(-0.5 * q),
         }
     }
 
     /// $w$ in $\nabla_x k(x, z) = w\,(x - z)/\ell^2$, from $r^2/\ell^2$.
-    #[inline]
+    #[inline(always)]
     pub fn slope(self, q: f64) -> f64 {
         match self {
             KernelFunction::Matern52 => {
                 let s = (5.0 * q).sqrt();
-                -(5.0 / 3.0) * (1.0 + s) * (-s).exp()
+                -(5.0 / 3.0) * (1.0 + s) * exp_of_negative(-s)
             }
             KernelFunction::InverseMultiquadric => -1.0 / ((1.0 + q) * (1.0 + q).sqrt()),
-            KernelFunction::Gaussian => -(-0.5 * q).exp(),
+            KernelFunction::Gaussian => -exp_of_negative(-0.5 * q),
+        }
+    }
+
+    /// Replaces each $r^2$ by $k(r)$, `inverse` being $1/\ell^2$.
+    fn values(self, squared: &mut [f64], inverse: f64) {
+        // Each kernel has a loop of its own, which vectorises.
+        macro_rules! each {
+            ($kernel:ident) => {
+                Arch::new().dispatch(Each(
+                    squared,
+                    #[inline(always)]
+                    |r| KernelFunction::$kernel.value(r * inverse),
+                ))
+            };
+        }
+        match self {
+            KernelFunction::Matern52 => each!(Matern52),
+            KernelFunction::InverseMultiquadric => each!(InverseMultiquadric),
+            KernelFunction::Gaussian => each!(Gaussian),
+        }
+    }
+
+    /// Replaces each $r^2$ by $w/\ell^2$, `inverse` being $1/\ell^2$.
+    pub(super) fn slopes(self, squared: &mut [f64], inverse: f64) {
+        macro_rules! each {
+            ($kernel:ident) => {
+                Arch::new().dispatch(Each(
+                    squared,
+                    #[inline(always)]
+                    |r| inverse * KernelFunction::$kernel.slope(r * inverse),
+                ))
+            };
+        }
+        match self {
+            KernelFunction::Matern52 => each!(Matern52),
+            KernelFunction::InverseMultiquadric => each!(InverseMultiquadric),
+            KernelFunction::Gaussian => each!(Gaussian),
+        }
+    }
+}
+
+/// A function of every number of a slice, in its place.
+struct Each<'a, F>(&'a mut [f64], F);
+
+impl<F: Fn(f64) -> f64> NullaryFnOnce for Each<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for v in self.0 {
+            *v = (self.1)(*v);
         }
     }
 }
@@ -103,9 +156,7 @@ pub(crate) fn squared_distances_within(a: MatRef<'_, f64>) -> Mat<f64> {
 pub(crate) fn to_kernel(distances_squared: &mut Mat<f64>, kernel: KernelFunction, length: f64) {
     let inverse = 1.0 / (length * length);
     each_column(distances_squared.as_mut(), |_, column| {
-        column
-            .iter_mut()
-            .for_each(|v| *v = kernel.value(*v * inverse));
+        kernel.values(column, inverse);
     });
 }
 
@@ -117,9 +168,7 @@ pub(crate) fn to_kernel_within(
 ) {
     let inverse = 1.0 / (length * length);
     each_column(distances_squared.as_mut(), |j, column| {
-        column[j..]
-            .iter_mut()
-            .for_each(|v| *v = kernel.value(*v * inverse));
+        kernel.values(&mut column[j..], inverse);
     });
 }
 
@@ -137,6 +186,30 @@ pub(crate) fn each_column(matrix: MatMut<'_, f64>, work: impl Fn(usize, &mut [f6
 #[cfg(test)]
 mod tests {
     use super::KernelFunction;
+
+    /// Loops that vectorise give what single numbers give, and what the definition says.
+    #[test]
+    fn many_values_are_those_of_each() {
+        let squared: Vec<f64> = (0..1000).map(|i| f64::from(i).powi(2) * 1e-3).collect();
+        let length: f64 = 1.7;
+        let inverse = 1.0 / (length * length);
+        for kernel in [
+            KernelFunction::Matern52,
+            KernelFunction::InverseMultiquadric,
+            KernelFunction::Gaussian,
+        ] {
+            let (mut values, mut slopes) = (squared.clone(), squared.clone());
+            kernel.values(&mut values, inverse);
+            kernel.slopes(&mut slopes, inverse);
+            for (i, r) in squared.iter().enumerate() {
+                let q = r * inverse;
+                assert!((values[i] - kernel.value(q)).abs() <= 4e-16 * values[i]);
+                assert!((slopes[i] - inverse * kernel.slope(q)).abs() <= 4e-16 * slopes[i].abs());
+            }
+        }
+        let gaussian = KernelFunction::Gaussian.value(3.0);
+        assert!((gaussian - (-1.5f64).exp()).abs() < 1e-16);
+    }
 
     #[test]
     fn slopes_agree_with_finite_differences() {

@@ -15,6 +15,7 @@
 mod cuda;
 mod dense;
 mod device;
+mod exponential;
 mod gradients;
 mod job;
 mod kernel_function;
@@ -32,6 +33,7 @@ pub use cuda::Real;
 pub(crate) use dense::Cpu;
 pub(crate) use dense::{Dense, Sweep, dense};
 pub use device::{Device, DeviceReport, devices};
+pub(crate) use exponential::exp_of_negative;
 pub(crate) use gradients::{Effort, Gradients};
 pub(crate) use job::{
     Band, Batches, Constants, Curve, Factor, Job, LayerSizes, Layers, LossWeights, StepResult,

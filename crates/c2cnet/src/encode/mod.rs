@@ -22,8 +22,8 @@ mod vector;
 
 pub use choice::{EncoderSpec, Method, choose};
 pub use diagnostics::{BiasSplit, EncodingDiagnostics};
-pub(crate) use input_space::stack_components;
 pub use input_space::{FieldEncoder, Transform};
+pub(crate) use input_space::{Stacked, stack_components};
 pub(crate) use range::Range;
 pub use scattered::{SampleEncoder, encode_sample};
 pub use spectrum::Spectrum;

@@ -3,10 +3,10 @@
 use crate::basis::{Basis, BasisSpec, BuildContext, FieldBasis};
 use crate::data::{Bounds, Dataset, Field, Observations, Points};
 use crate::decode::Withheld;
-use crate::encode::Transform;
+use crate::encode::{Stacked, Transform};
 use crate::plan::{Components, InputPlan, OutputPlan};
 use crate::{Error, Result, linalg};
-use faer::{Mat, MatRef};
+use faer::MatRef;
 use std::sync::Arc;
 
 /// What the basis of one field is built from.
@@ -70,7 +70,7 @@ impl<'a> FieldSpace<'a> {
             spec.build(BuildContext {
                 domain: self.domain,
                 points: some_points.as_ref().or(points),
-                values: some_values.as_ref().map(Mat::as_ref),
+                values: some_values.as_ref().map(Stacked::as_ref),
                 // Triangles name all points.
                 triangles: triangles.filter(|_| rows.is_none()),
             })
@@ -109,15 +109,15 @@ impl LearnFrom<'_> {
         (!self.withheld.is_empty()).then(|| self.withheld.fitted(0, points.len()))
     }
 
-    fn part(&self, values: MatRef<'_, f64>, rows: Option<&[usize]>) -> Mat<f64> {
-        let seen = match self.samples {
-            Some(samples) => linalg::select_columns(values, samples),
-            None => values.to_owned(),
+    /// The values that may be seen, copied only where they are not all.
+    fn part<'v>(&self, values: MatRef<'v, f64>, rows: Option<&[usize]>) -> Stacked<'v> {
+        let copy = match (self.samples, rows) {
+            (None, None) => return Stacked::Borrowed(values),
+            (Some(samples), None) => linalg::select_columns(values, samples),
+            (None, Some(rows)) => linalg::select_rows(values, rows),
+            (Some(samples), Some(rows)) => linalg::select(values, rows, samples),
         };
-        match rows {
-            Some(rows) => linalg::select_rows(seen.as_ref(), rows),
-            None => seen,
-        }
+        Stacked::Owned(copy)
     }
 }
 

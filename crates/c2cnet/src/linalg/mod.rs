@@ -1,8 +1,8 @@
 //! Dense linear algebra with a fixed split of the work.
 //!
-//! faer splits a product or a factorisation by the number that is handed to it, and the split
-//! decides the order of additions. `par` is a constant, so results are the same bits on any
-//! number of threads; the thread pool only decides who does which part.
+//! Products and Cholesky factors are cut into tiles by their shapes ([`tiles`], [`cholesky`]), which any idle thread
+//! takes. QR, singular values and eigenvalues are faer's, which splits them by the number that is handed to it; `par` is a
+//! constant. Either way the order of additions, and so every bit, is the same on any number of threads.
 
 mod cholesky;
 mod tiles;
@@ -19,6 +19,10 @@ use rayon::prelude::*;
 
 /// Into how many parts large products and factorisations are split.
 const SPLIT: usize = 4;
+
+/// Steps of a power iteration, at most, and the least relative gain for which another one is made.
+const POWER_STEPS: usize = 100;
+const POWER_PROGRESS: f64 = 1e-6;
 
 /// How many columns are copied at a time, in parallel.
 const COPY_CHUNK: usize = 64;
@@ -274,9 +278,29 @@ pub(crate) fn left_svd(a: MatRef<'_, f64>) -> Result<Svd> {
     svd_with(a, [true, false], par())
 }
 
-/// The singular values of `a`, descending.
-pub(crate) fn singular_values(a: MatRef<'_, f64>) -> Result<Vec<f64>> {
-    svd_with(a, [false, false], par()).map(|svd| svd.s)
+/// The largest singular value of `a`, by power iteration to a few digits.
+///
+/// $\|A^\top Au\|/\|Au\|$ rises towards it from the column of `a` with the largest norm, which cannot be
+/// orthogonal to all of what is large.
+pub(crate) fn largest_singular_value(a: MatRef<'_, f64>) -> f64 {
+    let norms = column_norms_squared(a);
+    let first = (0..norms.len()).max_by(|&i, &j| norms[i].total_cmp(&norms[j]));
+    let Some(first) = first.filter(|&j| norms[j] > 0.0) else {
+        return 0.0;
+    };
+    let mut left = a.subcols(first, 1).to_owned();
+    let mut found = 0.0;
+    for _ in 0..POWER_STEPS {
+        left *= faer::Scale(1.0 / left.norm_l2());
+        let right = mul(a.transpose(), left.as_ref());
+        let next = right.norm_l2();
+        if next <= found * (1.0 + POWER_PROGRESS) {
+            return next;
+        }
+        found = next;
+        left = mul(a, right.as_ref());
+    }
+    found
 }
 
 /// `vectors`: whether left and right ones are wanted.
@@ -381,9 +405,40 @@ pub(crate) fn select_rows_into(to: MatMut<'_, f64>, a: MatRef<'_, f64>, indices:
     });
 }
 
+/// The entries at `rows` and `columns`, in that order.
+pub(crate) fn select(a: MatRef<'_, f64>, rows: &[usize], columns: &[usize]) -> Mat<f64> {
+    let mut out = Mat::zeros(rows.len(), columns.len());
+    par_column_chunks(out.as_mut(), COPY_CHUNK, |start, mut chunk| {
+        for k in 0..chunk.ncols() {
+            let from = a.subcols(columns[start + k], 1);
+            gather_rows(chunk.rb_mut().subcols_mut(k, 1), from, rows);
+        }
+    });
+    out
+}
+
 /// The rows at `indices`, in that order.
 pub fn select_rows(a: MatRef<'_, f64>, indices: &[usize]) -> Mat<f64> {
     let mut out = Mat::zeros(indices.len(), a.ncols());
     select_rows_into(out.as_mut(), a, indices);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_power_iteration_finds_the_largest_singular_value() {
+        for (rows, columns) in [(30, 70), (70, 30), (1, 5)] {
+            let a = Mat::from_fn(rows, columns, |i, j| {
+                ((i * 7 + j * j) as f64 * 0.37).sin() / (1 + j) as f64
+            });
+            let exact = thin_svd(a.as_ref()).unwrap().s[0];
+            let found = largest_singular_value(a.as_ref());
+            assert!((found / exact - 1.0).abs() < 1e-3, "{found} {exact}");
+        }
+        assert_eq!(largest_singular_value(Mat::zeros(3, 4).as_ref()), 0.0);
+        assert_eq!(largest_singular_value(Mat::zeros(0, 0).as_ref()), 0.0);
+    }
 }

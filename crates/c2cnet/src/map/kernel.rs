@@ -193,12 +193,11 @@ impl Effects {
         }
         let weights = linalg::select_columns(linear.weights.as_ref(), members);
         let effects = linalg::mul(weights.as_ref(), axes.as_ref());
-        let effect = linalg::singular_values(effects.as_ref())?.first().copied();
         Ok(Effects {
+            effect: linalg::largest_singular_value(effects.as_ref()),
             axes,
             weights,
             spread,
-            effect: effect.unwrap_or(0.0),
         })
     }
 }

@@ -394,7 +394,8 @@ impl Comparison<'_> {
             return Ok(None);
         };
         let descend = |start: &Start| self.descend(features, &self.fine, *start, WHOLE);
-        let (best, others) = match others.iter().all(|s| s.from.is_some()) {
+        let alone = |s: &Start| s.from.is_some() || s.kernel != first.kernel;
+        let (best, others) = match others.iter().all(alone) {
             true => {
                 let all = in_order(starts.par_iter().map(descend))?;
                 (None, all)

@@ -4,6 +4,7 @@
 //! processor with AVX2 or NEON has), so that loops over them vectorise and results do not depend on
 //! the system's math library.
 
+use crate::compute::exp_of_negative;
 use faer::traits::ComplexField;
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -104,37 +105,9 @@ impl Scalar for f64 {
         self.abs()
     }
 
-    /// $x = k\ln2 + r$, $|r| \le \tfrac12\ln 2$, the series of $e^r$ up to $r^{13}$.
     #[inline(always)]
     fn exp_of_negative(self) -> Self {
-        const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-        const LN2_LOW: f64 = 1.908_214_929_270_588e-10;
-        // Adding this rounds to an integer and leaves it in the last bits.
-        const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
-        let x = if self < -708.0 { -708.0 } else { self };
-        let shifted = x.mul_add(std::f64::consts::LOG2_E, ROUND);
-        let k = shifted - ROUND;
-        let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
-        let r = k.mul_add(-LN2_LOW, k.mul_add(-LN2_HIGH, x));
-        let series = horner!(
-            f64,
-            r,
-            [
-                1.0 / 6_227_020_800.0,
-                1.0 / 479_001_600.0,
-                1.0 / 39_916_800.0,
-                1.0 / 3_628_800.0,
-                1.0 / 362_880.0,
-                1.0 / 40_320.0,
-                1.0 / 5_040.0,
-                1.0 / 720.0,
-                1.0 / 120.0,
-                1.0 / 24.0,
-                1.0 / 6.0,
-                1.0 / 2.0,
-            ]
-        );
-        power.mul_add((r * r).mul_add(series, r), power)
+        exp_of_negative(self)
     }
 
     /// $w\,p(v)$ with $w = 1/(1 + a/5)$ and $v$ its image in $[-1, 1]$ for $a \le 39$; $p$
