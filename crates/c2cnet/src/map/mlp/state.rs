@@ -26,7 +26,7 @@ pub(in crate::map) struct State<T> {
 pub(in crate::map) struct Cursor {
     pub(super) stage: usize,
     /// Steps taken in the stage, and in all stages.
-    pub(super) step: usize,
+    pub(in crate::map) step: usize,
     pub(in crate::map) steps_done: usize,
     /// Sums since the last record.
     pub(super) loss_sum: f64,
