@@ -29,11 +29,17 @@ struct Problem {
 }
 
 fn problem(samples: usize) -> Problem {
+    problem_of(samples, |i, k| {
+        ((i * 37 + k * 101 + 13) as f64 * 12.9898).sin()
+    })
+}
+
+fn problem_of(samples: usize, draw: impl Fn(usize, usize) -> f64) -> Problem {
     let at = |i: usize| i as f64 / (POINTS - 1) as f64;
     let waves = |i: usize, j: usize| (std::f64::consts::PI * j as f64 * at(i)).cos();
     let (m, extra) = (6, 1);
     let coefficients = Mat::from_fn(2 * m + extra, samples, |i, k| {
-        ((i * 37 + k * 101 + 13) as f64 * 12.9898).sin() / (1 + i % m) as f64
+        draw(i, k) / (1 + i % m) as f64
     });
     let fields = Mat::from_fn(2 * POINTS, 2 * m + extra, |row, j| {
         let (field, i) = (row / POINTS, row % POINTS);
@@ -288,5 +294,56 @@ fn impossible_settings_are_named() {
             message.starts_with("layered: ") && message.contains(expected),
             "{message}"
         );
+    }
+}
+
+#[test]
+#[ignore]
+fn tmp_variants() {
+    let hash = |i: usize, k: usize| {
+        let x = ((i * 37 + k * 101 + 13) as f64 * 12.9898).sin() * 43758.5453;
+        3.4 * (x - x.floor() - 0.5)
+    };
+    for (name, problem) in [
+        ("wave", problem(120)),
+        ("hash", problem_of(120, hash)),
+        ("hash400", problem_of(400, hash)),
+    ] {
+        let train = problem.split().train;
+        let c = linalg::select_columns(problem.coefficients.as_ref(), &train);
+        let t = problem.targets.select(&train);
+        let linear = LinearMap::fit(c.as_ref(), &t).unwrap();
+        let all: Vec<usize> = (0..train.len()).collect();
+        let own = mean(&t.relative_errors(linear.predict(c.as_ref()).as_ref(), &all));
+        println!(
+            "{name}: linear {:.4} own {own:.4} loo {:.4}",
+            problem.error(&linear),
+            linear.loo_error()
+        );
+        for channels in [6, 16] {
+            for epochs in [60, 200] {
+                for decay in [1e-4, 0.1, 1.0] {
+                    for rate in [1e-2, 4e-3] {
+                        let map = problem.fit(&LayeredSpec {
+                            epochs,
+                            rate,
+                            channels,
+                            hidden: 16,
+                            optimiser: Some(Optimiser {
+                                kind: OptimiserKind::AdamW,
+                                weight_decay: decay,
+                                ..Optimiser::default()
+                            }),
+                            ..small()
+                        });
+                        println!(
+                            "  c {channels} ep {epochs} wd {decay} rate {rate}: {:.4} {}",
+                            problem.error(&map),
+                            map.describe()
+                        );
+                    }
+                }
+            }
+        }
     }
 }
