@@ -268,7 +268,7 @@ class Layered(Map):
         optimiser: dict[str, Any] | None = None,
         schedule: Literal["paper", "one-cycle", "cosine", "constant"] = "one-cycle",
         rate: float = 4e-3,
-        epochs: int = 60,
+        epochs: int = 40,
         batch: int | Literal["full"] = 20,
         precision: Literal["f32", "f64"] = "f32",
         clip: float | None = None,

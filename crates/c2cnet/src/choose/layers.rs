@@ -20,10 +20,15 @@ const FEWEST_SAMPLES: usize = 200;
 /// Inputs with at most so many values enter layers as they are.
 const MOST_VALUES: usize = 4096;
 
+/// Inputs as layers see them, and the same encoded.
+type LayerInputs = (Vec<InputPlan>, PerFold<Inputs>);
+
 /// What is decided about layers.
 pub(super) struct Layers<'a> {
     pub question: &'a Question<'a>,
     pub config: &'a FitConfig,
+    /// Whether the linear map does what the output space allows, which binds layers as well.
+    pub on_floor: bool,
 }
 
 impl Layers<'_> {
@@ -33,25 +38,39 @@ impl Layers<'_> {
         let (plans, inputs) = self.inputs()?;
         let question = self.with(&plans, &inputs);
         let (_, decision) = question.train(spec, None)?;
-        Ok(Decision {
-            inputs: Some((plans, inputs)),
+        Ok(self.of_layers(decision, (plans, inputs)))
+    }
+
+    /// A decision for layers, with the inputs that they see.
+    fn of_layers(&self, decision: Decision, inputs: LayerInputs) -> Decision {
+        let others = inputs.0 != self.question.inputs_plan;
+        Decision {
+            notes: match others {
+                true => vec!["layers take the inputs' values at their points".into()],
+                false => Vec::new(),
+            },
+            inputs: Some(inputs),
             ..decision
-        })
+        }
     }
 
     /// The decision `so_far`, or layers where they err less on held-out samples, with what was found about them.
     pub(super) fn improve(&self, mut so_far: Decision) -> Result<Decision> {
+        // The settings want nothing trained.
+        if self.config.map.budget == 0 {
+            return Ok(so_far);
+        }
         match self.try_layers(so_far.error) {
             Ok((contest, inputs)) => {
                 let mut candidates = std::mem::take(&mut so_far.candidates);
                 candidates.push(contest.candidate);
-                let decision = contest.winner.map(|winner| Decision {
-                    inputs: Some(inputs),
-                    ..winner
-                });
+                let decision = match contest.winner {
+                    Some(winner) => self.of_layers(winner, inputs),
+                    None => so_far,
+                };
                 Ok(Decision {
                     candidates,
-                    ..decision.unwrap_or(so_far)
+                    ..decision
                 })
             }
             Err(Error::Config(why)) => {
@@ -67,11 +86,11 @@ impl Layers<'_> {
     ///
     /// # Errors
     /// [`Error::Config`] says why they are not tried.
-    fn try_layers(&self, least: f64) -> Result<(Contest, (Vec<InputPlan>, PerFold<Inputs>))> {
+    fn try_layers(&self, least: f64) -> Result<(Contest, LayerInputs)> {
         let samples = self.question.context().split.train.len();
         let refuse = |why: String| Err(Error::Config(why));
-        if self.config.map.budget == 0 {
-            return refuse("the budget is 0".into());
+        if self.on_floor {
+            return refuse("the linear map does what the output space allows".into());
         }
         if least <= NEGLIGIBLE {
             return refuse(format!(
@@ -121,7 +140,7 @@ impl Layers<'_> {
 
     /// Inputs as layers want them, and the same encoded: values at points, where the settings leave it open. Maps
     /// between coefficients are better off with few of them; layers see each point by itself.
-    fn inputs(&self) -> Result<(Vec<InputPlan>, PerFold<Inputs>)> {
+    fn inputs(&self) -> Result<LayerInputs> {
         let fields = &self.question.context().train.inputs;
         let plans = self.question.inputs_plan.iter().zip(fields);
         let plans: Vec<InputPlan> = plans

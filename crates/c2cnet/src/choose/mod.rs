@@ -85,6 +85,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     let layers = layers::Layers {
         question: &question,
         config,
+        on_floor: closed.on_floor,
     };
     let decision = match config.map.kind {
         MapKind::Layered => layers.train()?,

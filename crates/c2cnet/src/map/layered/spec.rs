@@ -38,12 +38,12 @@ pub(crate) struct Sizes {
 /// | `layers` | 4 | how many layers | 1 to 16 |
 /// | `hidden` | 128 | width of the pointwise network after the last layer | 1 to 4,096 |
 /// | `basis` | `laplace` | the layers' basis: on the data's triangles, if there are any, else on the box | any family that is not learned |
-/// | `points` | 1024 | latent points, at most: the output's own, or as many well spread ones | at least 16 |
+/// | `points` | 1024 | latent points, at most: the output's own, fewer lines of a larger grid, or as many well spread ones | at least 16 |
 /// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
 /// | `optimiser` | `adamw`, decay 1,000 over the number of samples, at most 1 | the update rule | see [`Optimiser`] |
 /// | `schedule` | `one-cycle` | how the learning rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
 /// | `rate` | 4e-3 | peak of the learning rate | positive |
-/// | `epochs` | 60 | passes over the samples | positive |
+/// | `epochs` | 40 | passes over the samples | positive |
 /// | `batch` | 20 | samples per step | positive, `full` |
 /// | `precision` | `f32` | of training; predictions are in `f64` | `f32`, `f64` |
 /// | `clip` | | the largest norm of a gradient | positive |
@@ -99,7 +99,7 @@ impl Default for LayeredSpec {
             optimiser: None,
             schedule: Schedule::OneCycle,
             rate: 4e-3,
-            epochs: 60,
+            epochs: 40,
             batch: BatchSize::Samples(20),
             precision: Precision::F32,
             clip: None,

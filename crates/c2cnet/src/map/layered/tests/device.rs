@@ -116,11 +116,11 @@ impl<T: Scalar> Bench<T> {
         let mut device = self.on_device(&there, trainer);
         let mut most = 0.0f64;
         let mut compare = |a: f64, b: f64| most = most.max((a - b).abs() / a.abs());
-        while here.cursor.step < self.plan.stages[0].steps {
+        while here.cursor.steps_done < self.plan.stages[0].steps {
             let (loss, _) = cpu.advance(&mut here, 1).unwrap();
             let (by_device, _) = device.advance(&mut there, 1).unwrap();
             compare(loss, by_device);
-            if here.cursor.step.is_multiple_of(5) {
+            if here.cursor.steps_done.is_multiple_of(5) {
                 let a = cpu.judge(&here).unwrap().unwrap();
                 let b = device.judge(&there).unwrap().unwrap();
                 compare(a.loss, b.loss);
@@ -186,8 +186,8 @@ fn gpu_layers_give_the_same_bits_twice_and_resumed() {
     let bench = Bench::<f32>::new(3, Some(7), 40);
     let advance = |state: &mut State<f32>, to: usize| {
         let mut device = bench.on_device(state, gpu);
-        while state.cursor.step < to {
-            let most = to - state.cursor.step;
+        while state.cursor.steps_done < to {
+            let most = to - state.cursor.steps_done;
             device.advance(state, most).unwrap();
         }
         device.settle(state).unwrap();

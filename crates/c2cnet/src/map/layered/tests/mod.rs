@@ -29,11 +29,17 @@ struct Problem {
 }
 
 fn problem(samples: usize) -> Problem {
+    problem_of(samples, |i, k| {
+        ((i * 37 + k * 101 + 13) as f64 * 12.9898).sin()
+    })
+}
+
+fn problem_of(samples: usize, draw: impl Fn(usize, usize) -> f64) -> Problem {
     let at = |i: usize| i as f64 / (POINTS - 1) as f64;
     let waves = |i: usize, j: usize| (std::f64::consts::PI * j as f64 * at(i)).cos();
     let (m, extra) = (6, 1);
     let coefficients = Mat::from_fn(2 * m + extra, samples, |i, k| {
-        ((i * 37 + k * 101 + 13) as f64 * 12.9898).sin() / (1 + i % m) as f64
+        draw(i, k) / (1 + i % m) as f64
     });
     let fields = Mat::from_fn(2 * POINTS, 2 * m + extra, |row, j| {
         let (field, i) = (row / POINTS, row % POINTS);
