@@ -172,12 +172,10 @@ impl Torus {
         self.inverse
             .process_with_scratch(&mut work.rows, &mut work.scratch);
         for (x1, row) in work.values.chunks_exact_mut(n).enumerate() {
-            for k2 in 0..=most {
-                row[k2] = work.rows[(most + k2) * n + x1];
-            }
             row[most + 1..n - most].fill(C::default());
-            for k2 in 1..=most {
-                row[n - k2] = work.rows[(most - k2) * n + x1];
+            // Row k2 + M of the kept ones goes to place k2 modulo n.
+            for (kept, from) in work.rows.chunks_exact(n).enumerate() {
+                row[(kept + n - most) % n] = from[x1];
             }
         }
         self.inverse
