@@ -29,17 +29,11 @@ struct Problem {
 }
 
 fn problem(samples: usize) -> Problem {
-    problem_of(samples, |i, k| {
-        ((i * 37 + k * 101 + 13) as f64 * 12.9898).sin()
-    })
-}
-
-fn problem_of(samples: usize, draw: impl Fn(usize, usize) -> f64) -> Problem {
     let at = |i: usize| i as f64 / (POINTS - 1) as f64;
     let waves = |i: usize, j: usize| (std::f64::consts::PI * j as f64 * at(i)).cos();
     let (m, extra) = (6, 1);
     let coefficients = Mat::from_fn(2 * m + extra, samples, |i, k| {
-        draw(i, k) / (1 + i % m) as f64
+        ((i * 37 + k * 101 + 13) as f64 * 12.9898).sin() / (1 + i % m) as f64
     });
     let fields = Mat::from_fn(2 * POINTS, 2 * m + extra, |row, j| {
         let (field, i) = (row / POINTS, row % POINTS);
@@ -178,20 +172,45 @@ fn gradients_are_limits_of_differences() {
     }
 }
 
+impl Problem {
+    /// The linear map without the held-out samples.
+    fn linear(&self) -> LinearMap {
+        let train = self.split().train;
+        let coefficients = linalg::select_columns(self.coefficients.as_ref(), &train);
+        LinearMap::fit(coefficients.as_ref(), &self.targets.select(&train)).unwrap()
+    }
+
+    /// Layers that were not trained yet.
+    fn untrained(&self) -> LayeredMap {
+        self.fit(&LayeredSpec {
+            rate: 1e-300,
+            epochs: 1,
+            ..small()
+        })
+    }
+}
+
 #[test]
-fn it_starts_as_the_linear_map_and_improves_on_it() {
-    let problem = problem(120);
-    let still = LayeredSpec {
-        rate: 1e-300,
-        epochs: 1,
-        ..small()
-    };
-    let train = problem.split().train;
-    let coefficients = linalg::select_columns(problem.coefficients.as_ref(), &train);
-    let linear = LinearMap::fit(coefficients.as_ref(), &problem.targets.select(&train)).unwrap();
-    let before = problem.fit(&still);
-    let expected = linear.predict(problem.coefficients.as_ref());
+fn it_starts_as_the_linear_map_where_that_holds() {
+    let mut problem = problem(120);
+    // A linear operator, by which the linear map errs as little on others as on its samples.
+    problem.targets.coordinates = problem.linear().predict(problem.coefficients.as_ref());
+    let before = problem.untrained();
+    assert!(before.describe().ends_with("added to the linear map"));
+    let expected = problem.linear().predict(problem.coefficients.as_ref());
     assert!(before.predict(problem.coefficients.as_ref()) == expected);
+}
+
+/// The linear map errs by 0.23 on its samples and by 0.51 on others. Layers that start from it learn to mend the former,
+/// and keep more than half of its error on the latter.
+#[test]
+fn it_starts_from_the_mean_where_the_linear_map_has_learned_samples_by_heart() {
+    let problem = problem(120);
+    let linear = problem.linear();
+    let before = problem.untrained();
+    assert!(before.describe().ends_with("added to the mean"));
+    let predicted = before.predict(problem.coefficients.as_ref());
+    assert!((0..120).all(|k| predicted.col_as_slice(k) == linear.output_mean()));
     // These samples are many for so few parameters, whose weights need not decay.
     let trained = problem.fit(&LayeredSpec {
         epochs: 60,
@@ -204,7 +223,7 @@ fn it_starts_as_the_linear_map_and_improves_on_it() {
         ..small()
     });
     let (linear, layered) = (problem.error(&linear), problem.error(&trained));
-    assert!(layered < 0.9 * linear, "{layered:e} against {linear:e}");
+    assert!(layered < 0.2 * linear, "{layered:e} against {linear:e}");
 }
 
 #[test]
