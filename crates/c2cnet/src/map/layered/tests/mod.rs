@@ -72,6 +72,7 @@ fn problem_of(samples: usize, draw: impl Fn(usize, usize) -> f64) -> Problem {
             norm_squared,
             coordinates,
             withheld_floor: None,
+            readings: None,
         },
         coefficients,
         latent,
