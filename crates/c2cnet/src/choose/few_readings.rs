@@ -23,7 +23,7 @@ const FEW: usize = 48;
 const ENOUGH: usize = 40;
 
 /// ... so many times as many at most.
-const MORE: usize = 10;
+const MORE: usize = 4;
 
 /// Readings with which bases are compared, at most, ...
 const READINGS: usize = 8000;

@@ -91,8 +91,9 @@ pub(crate) fn fold_kernel(
         // Part of the samples comes without its images.
         false => (&train[..FOLD_SAMPLES], features.without_mirrors()),
     };
-    let among = &context.split.train;
-    let targets = joint::completed(set.targets, set.coefficients, linear, among)?;
+    let (among, centres) = (&context.split.train, settings.max_centres);
+    let targets =
+        joint::completed_for_kernel(set.targets, set.coefficients, linear, among, centres)?;
     KernelMap::fit(
         linalg::select_columns(set.coefficients, train).as_ref(),
         &targets.select(train),
@@ -186,7 +187,9 @@ pub(super) fn final_maps(
         MapPlan::Kernel(settings) => {
             context.begin(Step::FitMap);
             let all: Vec<usize> = (0..coefficients.ncols()).collect();
-            let targets = &*joint::completed(targets, coefficients, &linear, &all)?;
+            let centres = settings.max_centres;
+            let targets =
+                &*joint::completed_for_kernel(targets, coefficients, &linear, &all, centres)?;
             let features =
                 settings.learn_features(coefficients, targets, &linear, seed, observer)?;
             let settings = settings.clone();

@@ -41,7 +41,7 @@ impl Effort {
     pub(crate) const COMPARE: Effort = Effort {
         decades: 2,
         tolerance: 1e-5,
-        steps: 60,
+        steps: 40,
     };
 }
 
@@ -304,6 +304,25 @@ pub(crate) fn completed<'a>(
     }
 }
 
+/// The same for a kernel map of at most so many `centres`, without readings where it is not fitted to them: whether it is
+/// depends on the number of all samples, so that maps that are judged are fitted as the final one is.
+///
+/// # Errors
+/// As [`completed`].
+pub(crate) fn completed_for_kernel<'a>(
+    targets: &'a Targets,
+    coefficients: MatRef<'_, f64>,
+    linear: &LinearMap,
+    among: &[usize],
+    centres: usize,
+) -> Result<Cow<'a, Targets>> {
+    let mut all = completed(targets, coefficients, linear, among)?;
+    if targets.readings.is_some() && !fits_kernel(targets, centres) {
+        all.to_mut().readings = None;
+    }
+    Ok(all)
+}
+
 /// A kernel matrix by its eigenvectors.
 struct KernelAxes {
     values: Vec<f64>,
@@ -389,12 +408,11 @@ pub(crate) fn refine_kernel(choice: &mut KernelChoice, split: &HeldOut<'_>) -> R
     let Some(&pass) = choice.settings.passes.last() else {
         return Ok(());
     };
-    let samples = split.split.train.len().min(KERNEL_SAMPLES);
-    let train = &split.split.train[..samples];
-    let targets = split.targets.select(train);
-    if !fits_kernel(&targets, choice.settings.max_centres) {
+    if !fits_kernel(split.targets, choice.settings.max_centres) {
         return Ok(());
     }
+    let train = &split.split.train;
+    let targets = split.targets.select(train);
     let z = linalg::select_columns(split.coefficients, train);
     let z = choice.features.apply(z.as_ref());
     let axes = KernelAxes::new(z.as_ref(), pass)?;
