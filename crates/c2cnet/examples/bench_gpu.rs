@@ -80,6 +80,7 @@ impl Problem {
                 outside_squared: vec![1e-3; samples],
                 norm_squared,
                 withheld_floor: None,
+                readings: None,
             },
         }
     }

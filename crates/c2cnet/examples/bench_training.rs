@@ -136,6 +136,7 @@ fn train(
         outside_squared: vec![1e-3; samples],
         norm_squared,
         withheld_floor: None,
+        readings: None,
     };
     let a = random(widths[0], samples, 1);
     let data = TrainingData {

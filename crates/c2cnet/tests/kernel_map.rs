@@ -23,6 +23,7 @@ fn targets(coordinates: Mat<f64>) -> Targets {
         norm_squared,
         coordinates,
         withheld_floor: None,
+        readings: None,
     }
 }
 

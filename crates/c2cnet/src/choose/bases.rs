@@ -8,6 +8,7 @@
 //! the errors between the points are smallest. Where samples have points of their own, nothing can be learned so; there
 //! a learned prior on a fine basis is judged beside the others.
 
+use super::few_readings::few_readings;
 use super::search::{Search, search_samples};
 use super::transforms::InputDraft;
 use crate::Result;
@@ -50,10 +51,19 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
         some: &some,
     };
     let mut choices = Vec::new();
-    let (inputs, outputs) = rayon::join(
-        || search.prescribed_inputs(),
-        || search.prescribed_outputs(),
-    );
+    // Few readings of outputs are judged with the inputs.
+    let few = (train.outputs.iter()).any(|(_, field)| few_readings(field).is_some());
+    let (inputs, outputs) = match few {
+        true => {
+            let inputs = search.prescribed_inputs()?;
+            let outputs = search.prescribed_outputs(&inputs.0);
+            (Ok(inputs), outputs)
+        }
+        false => rayon::join(
+            || search.prescribed_inputs(),
+            || search.prescribed_outputs(&[]),
+        ),
+    };
     let (drafts, open) = inputs?;
     let mut outputs = outputs?;
     let (inputs, error) = search.settle_inputs(drafts, &open, &outputs, &mut choices)?;

@@ -166,7 +166,7 @@ impl Search<'_> {
         }
         let why = format!(
             "{}; validation error of the operator {error:.2e} on {} samples, best of {} tried {best:.2e}",
-            why_this_basis(ranked, chosen, "representation error"),
+            why_this_basis(ranked, chosen, "representation error at withheld points"),
             self.some.samples(),
             judged.len(),
         );

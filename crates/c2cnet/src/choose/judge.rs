@@ -143,7 +143,7 @@ impl<'a> Judge<'a> {
         let raw = self.map.takes_raw_coefficients();
         let inputs = self.folds.encode(plans, raw)?;
         let folds = self.folds.closed_form(&inputs, |_| &self.targets);
-        let error = maps::compare(&folds, &self.map)?.error;
+        let error = maps::compare(&folds, &self.map, maps::Thorough::No)?.error;
         // What is less than rounding does not tell inputs apart.
         Ok(error.max(self.folds.first().rounding))
     }
@@ -163,13 +163,17 @@ fn point_values(outputs: &Fields) -> Option<Targets> {
             outside_squared: vec![0.0; samples],
             coordinates,
             withheld_floor: None,
+            readings: None,
         })
     });
     parts.collect::<Option<Vec<_>>>().map(Targets::stack)
 }
 
-/// Targets along the axes in which they move: with few samples that is far fewer coordinates.
+/// Targets along the axes in which they move: with few samples that is far fewer coordinates. Readings stay as they are.
 fn reduced(targets: Targets) -> Result<Targets> {
+    if targets.readings.is_some() {
+        return Ok(targets);
+    }
     let mean = linalg::column_mean(targets.coordinates.as_ref());
     let mut centred = targets.coordinates.clone();
     linalg::subtract_from_columns(&mut centred, &mean);

@@ -3,7 +3,7 @@
 use super::folds::Fold;
 use crate::error::in_order;
 use crate::fit::fold_linear;
-use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap};
+use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap, joint};
 use crate::metrics::mean;
 use crate::plan::MapPlan;
 use crate::report::{Candidate, Choice, Subject};
@@ -24,6 +24,14 @@ pub(super) struct ClosedForm {
     pub candidates: Vec<Candidate>,
 }
 
+/// Whether a kernel map is fitted to readings where it is compared, as it is in the end, or to completed coordinates,
+/// which is faster.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Thorough {
+    Yes,
+    No,
+}
+
 /// A kernel map must beat the linear one by this factor to be worth its size.
 const WORTH: f64 = 0.98;
 
@@ -32,7 +40,11 @@ const KERNEL_ROUNDING: f64 = 1e-9;
 
 /// Compares the maps in closed form that `config` allows, the linear and the kernel one, by their mean errors over
 /// `folds`. The maps themselves are those of the first fold.
-pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedForm> {
+pub(super) fn compare(
+    folds: &[Fold<'_>],
+    config: &MapConfig,
+    thorough: Thorough,
+) -> Result<ClosedForm> {
     let context = folds[0].context;
     let linear = folds.par_iter();
     let mut linear = in_order(linear.map(|fold| fold_linear(fold.context, &fold.set)))?;
@@ -58,18 +70,29 @@ pub(super) fn compare(folds: &[Fold<'_>], config: &MapConfig) -> Result<ClosedFo
             seed: context.protocol.seed,
             observer: context.observer,
         };
+        let completed = folds.iter().zip(&linear).map(|(fold, linear)| {
+            let (set, train) = (&fold.set, &fold.context.split.train);
+            joint::completed(set.targets, set.coefficients, linear, train)
+        });
+        let completed = completed.collect::<Result<Vec<_>>>()?;
         let splits: Vec<HeldOut<'_>> = folds
             .iter()
             .zip(&linear)
-            .map(|(fold, linear)| HeldOut {
+            .zip(&completed)
+            .map(|((fold, linear), targets)| HeldOut {
                 coefficients: fold.set.coefficients,
-                targets: fold.set.targets,
+                targets,
                 split: &fold.context.split,
                 linear,
             })
             .collect();
         kernel = match search.run(&splits) {
-            Ok(choice) => Some(choice),
+            Ok(mut choice) => {
+                if thorough == Thorough::Yes {
+                    joint::refine_kernel(&mut choice, &splits[0])?;
+                }
+                Some(choice)
+            }
             Err(e @ Error::Interrupted) => return Err(e),
             Err(e) if config.kind == MapKind::Kernel => return Err(e),
             // Constant outputs leave nothing to weigh; the linear map still predicts them.

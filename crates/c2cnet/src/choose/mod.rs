@@ -1,12 +1,13 @@
 //! From data and settings to a plan: what the settings leave open is chosen on the training samples.
 //!
-//! [`bases`] settles the spaces: [`output_space`] by their floor, [`input_space`] by the error of the whole operator,
-//! which [`judge`] measures. [`maps`] compares maps in closed form, on each of the [`transforms`] of the inputs that is
+//! [`bases`] settles the spaces: [`output_space`] by their floor ([`few_readings`] where samples cannot tell it),
+//! [`input_space`] by the error of the whole operator, which [`judge`] measures. [`maps`] compares maps in closed form, on each of the [`transforms`] of the inputs that is
 //! open; [`network`] and [`layers`] tell whether a network is worth its training. What is judged here is computed by the stages of
 //! [`crate::fit`], and what they computed for the plan that wins is handed on.
 
 mod bases;
 mod domain;
+mod few_readings;
 mod folds;
 mod grid_gap;
 mod input_space;
@@ -36,7 +37,7 @@ use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{FitConfig, MapConfig, MapKind};
 use crate::{Error, Result};
 use folds::{Folds, PerFold};
-use maps::ClosedForm;
+use maps::{ClosedForm, Thorough};
 use rayon::prelude::*;
 use std::time::Instant;
 use transforms::{InputDraft, transform_candidates, with_transforms};
@@ -136,7 +137,7 @@ impl Comparison<'_> {
     fn closed_form(&self, inputs: &PerFold<Inputs>, map: &MapConfig) -> Result<ClosedForm> {
         let targets = |j| &self.outputs.of(j).targets;
         let folds = self.folds.closed_form(inputs, targets);
-        maps::compare(&folds, map)
+        maps::compare(&folds, map, Thorough::Yes)
     }
 
     /// The transform with which the maps in closed form err least, with the inputs encoded so.

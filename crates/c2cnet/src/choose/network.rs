@@ -323,7 +323,14 @@ impl ClosedMap {
             None => Box::new(closed.linear.clone()),
             Some(choice) => {
                 let features = choice.features.clone();
-                Box::new(fold_kernel(context, set, &choice.settings, features)?)
+                let linear = &closed.linear;
+                Box::new(fold_kernel(
+                    context,
+                    set,
+                    &choice.settings,
+                    features,
+                    linear,
+                )?)
             }
         };
         let error = held_out_error(map.as_ref(), set, &context.split);

@@ -1,16 +1,18 @@
 //! The spaces of outputs: prescribed functions ranked by their floor, and learned directions where those lose too much.
 
 use super::domain;
+use super::few_readings::{FewReadings, few_readings};
 use super::ranking::{
     Ranked, Ranking, StopRule, finalists, name_of, smallest_good_enough, why_this_basis,
 };
 use super::search::{Search, TIE, basis_choice, named_bases, search_samples};
+use super::transforms::InputDraft;
 use crate::basis::{HybridSpec, interpolation_error};
 use crate::data::{Bounds, Observations};
 use crate::error::in_order;
 use crate::fit::Context;
 use crate::observe::Step;
-use crate::plan::OutputPlan;
+use crate::plan::{InputPlan, OutputPlan};
 use crate::report::{Choice, Subject};
 use crate::settings::{FitConfig, Space};
 use crate::{Error, Result};
@@ -44,6 +46,21 @@ const HUGE_SHARE: f64 = 0.3;
 pub(crate) struct OutputRanking {
     pub ranked: Vec<Ranked>,
     pub chosen: usize,
+    /// How many readings samples have, where these are too few to judge bases sample by sample.
+    few_readings: Option<usize>,
+}
+
+impl OutputRanking {
+    fn judged_by(&self) -> String {
+        match self.few_readings {
+            None => "floor at withheld points".into(),
+            Some(n) => format!(
+                "samples have {n} reading{}, too few for fits of their own; error at one, predicted from a held-out \
+                 sample's input and its other readings,",
+                if n == 1 { "" } else { "s" }
+            ),
+        }
+    }
 }
 
 /// An output with a prescribed basis.
@@ -69,12 +86,16 @@ pub(crate) fn rank_output(
     };
     let position = some.outputs.iter().position(|(n, _)| n == name);
     let i = position.ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?;
-    search.rank_output(i)
+    let drafts = match few_readings(&context.train.outputs[i].1) {
+        Some(_) => search.prescribed_inputs()?.0,
+        None => Vec::new(),
+    };
+    search.rank_output(i, &drafts)
 }
 
 impl Search<'_> {
     /// Plans of the outputs with prescribed functions alone.
-    pub(super) fn prescribed_outputs(&self) -> Result<Vec<OutputDraft>> {
+    pub(super) fn prescribed_outputs(&self, inputs: &[InputDraft]) -> Result<Vec<OutputDraft>> {
         let mut drafts = Vec::new();
         for (index, (name, whole)) in self.context.train.outputs.iter().enumerate() {
             let settings = self.config.output_named(name);
@@ -91,7 +112,7 @@ impl Search<'_> {
             let mut ranking = None;
             if plan.bases.is_empty() && settings.space != Some(Space::Learned) {
                 self.context.begin(Step::SearchOutputBasis);
-                let found = self.rank_output(index)?;
+                let found = self.rank_output(index, inputs)?;
                 plan.bases = vec![found.ranked[found.chosen].spec.clone()];
                 ranking = Some(found);
             }
@@ -104,10 +125,20 @@ impl Search<'_> {
         Ok(drafts)
     }
 
-    fn rank_output(&self, i: usize) -> Result<OutputRanking> {
-        let ranked = self.output_ranking(i)?.climb(&self.output_domain(i)?)?;
+    fn rank_output(&self, i: usize, inputs: &[InputDraft]) -> Result<OutputRanking> {
+        let mut ranking = self.output_ranking(i)?;
+        let few_readings = few_readings(&self.context.train.outputs[i].1);
+        if few_readings.is_some() {
+            let plans: Vec<InputPlan> = inputs.iter().map(|d| d.plan.clone()).collect();
+            ranking = ranking.by_all_samples(FewReadings::new(self.context, &plans, i)?);
+        }
+        let ranked = ranking.climb(&self.output_domain(i)?)?;
         let chosen = smallest_good_enough(&ranked, NEGLIGIBLE_FLOOR);
-        Ok(OutputRanking { ranked, chosen })
+        Ok(OutputRanking {
+            ranked,
+            chosen,
+            few_readings,
+        })
     }
 
     fn output_domain(&self, i: usize) -> Result<Bounds> {
@@ -144,11 +175,12 @@ impl Search<'_> {
         } else if let Some(space) = settings.space.filter(|_| !vector) {
             draft.plan.bases = space.of(std::mem::take(&mut draft.plan.bases));
         }
-        let Some(OutputRanking { ranked, chosen }) = &draft.ranking else {
+        let Some(ranking) = &draft.ranking else {
             return Ok(None);
         };
+        let OutputRanking { ranked, chosen, .. } = ranking;
         let pick = &ranked[*chosen];
-        let why = why_this_basis(ranked, *chosen, "floor");
+        let why = why_this_basis(ranked, *chosen, &ranking.judged_by());
         let told = basis_choice(Subject::OutputBasis, name, ranked, *chosen, why);
         let shared = self.some.outputs[draft.index].1.shared_points().is_some();
         let Some(error) = error.filter(|_| settings.space.is_none() && shared) else {
@@ -213,7 +245,7 @@ impl Search<'_> {
 
     /// The prescribed basis, or none, with which learned directions err least between the points, and that error.
     fn best_hybrid(&self, draft: &OutputDraft, tolerance: f64) -> Result<(HybridSpec, f64)> {
-        let Some(OutputRanking { ranked, chosen }) = &draft.ranking else {
+        let Some(OutputRanking { ranked, chosen, .. }) = &draft.ranking else {
             return Ok((HybridSpec::default(), f64::NAN));
         };
         let mut parts = vec![Some(*chosen)];

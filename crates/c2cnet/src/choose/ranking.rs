@@ -1,5 +1,6 @@
 //! How well bases represent a field: families in growing sizes, judged between the fitted points.
 
+use super::few_readings::FewReadings;
 use super::grid_gap::GridGapCheck;
 use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Dataset, Field, Fields, Observations, Scattered};
@@ -82,6 +83,8 @@ pub(crate) struct Ranking<'a> {
     stop: StopRule,
     /// The fewest points that a sample has.
     points: usize,
+    /// What judges instead, if these are too few for fits of each sample's own.
+    few_readings: Option<FewReadings>,
 }
 
 /// The smallest error of a ladder so far, and the size that has it.
@@ -157,12 +160,25 @@ impl<'a> Ranking<'a> {
             context,
             stop,
             points: points.ok_or_else(|| Error::Data("the data has no samples".into()))?,
+            few_readings: None,
         })
+    }
+
+    /// The same with all samples judging together.
+    pub(super) fn by_all_samples(self, few_readings: FewReadings) -> Self {
+        Ranking {
+            few_readings: Some(few_readings),
+            ..self
+        }
     }
 
     /// The largest basis to try, which leaves points to withhold and freedom for a regularised fit.
     fn largest(&self) -> usize {
-        (self.points * 2 / 3).min(self.stop.functions).max(1)
+        let most = match &self.few_readings {
+            Some(few) => few.largest(),
+            None => self.points * 2 / 3,
+        };
+        most.min(self.stop.functions).max(1)
     }
 
     /// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
@@ -305,6 +321,9 @@ impl<'a> Ranking<'a> {
             domain,
             transform: Transform::None,
         };
+        if let Some(few) = &self.few_readings {
+            return few.represent(&space);
+        }
         let field = &self.few;
         let withhold = self.context.protocol.withhold.max(0.1);
         let seed = self.context.protocol.seed;
@@ -331,6 +350,23 @@ impl<'a> Ranking<'a> {
             coordinates: targets.coordinates,
             error,
             fitted,
+        })
+    }
+}
+
+impl FewReadings {
+    fn represent(&self, space: &FieldSpace<'_>) -> Result<Represented> {
+        let learn_from = LearnFrom {
+            samples: None,
+            withheld: &Withheld::none(),
+        };
+        let basis = space.build(self.field(), None, &learn_from)?;
+        let judged = self.judge(basis)?;
+        Ok(Represented {
+            decoder: judged.decoder,
+            coordinates: judged.coordinates,
+            error: judged.error,
+            fitted: judged.error,
         })
     }
 }
@@ -523,7 +559,7 @@ pub(super) fn why_this_basis(ranked: &[Ranked], chosen: usize, what: &str) -> St
         true => "",
         false => "; it may oscillate between the lines of the grid, like everything that was tried",
     };
-    format!("{what} at withheld points {:.1e}{other}{doubt}", pick.error)
+    format!("{what} {:.1e}{other}{doubt}", pick.error)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What the searches for spaces share.
 
+use super::few_readings::more_samples;
 use super::ranking::{Ranked, Ranking, StopRule, name_of, thinned};
 use crate::Result;
 use crate::basis::{BasisSpec, SingleValueSpec};
@@ -74,7 +75,8 @@ pub(super) fn basis_choice(
 
 /// Some of the samples, at some of their points: enough to compare bases.
 pub(super) fn search_samples(context: &Context<'_>, config: &FitConfig) -> Result<Dataset> {
-    let used = context.train.samples().min(config.search.samples);
+    let wanted = config.search.samples * more_samples(context.train);
+    let used = context.train.samples().min(wanted);
     let chosen: Vec<usize> = (0..used).collect();
     thinned(&context.train.select(&chosen), context.protocol.seed)
 }

@@ -121,6 +121,7 @@ impl FieldDecoder {
             outside_squared: vec![0.0; field.samples()],
             norm_squared: vec![vector.size_squared(values.as_ref()); field.samples()],
             withheld_floor: None,
+            readings: None,
         };
         let basis = FieldBasis::of_vector(vector.values());
         let decoder = FieldDecoder {

@@ -2,10 +2,11 @@
 //!
 //! They have no common $U$. Coordinates are orthonormal on a reference set drawn from all samples' points, scaled to a
 //! sample's number of points; each sample's coordinates come from a ridge fit at its own points, with one strength
-//! chosen on several samples.
+//! chosen on several samples. Where a sample has few readings for each coordinate, these fits are no more than a first
+//! guess: its readings go along as equations for the coordinates, to which maps are fitted.
 
 use super::field_decoder::{Space, cut_of};
-use super::{Targets, Withheld};
+use super::{SampleTarget, Targets, Withheld};
 use crate::basis::{Design, FieldBasis, VectorBasis};
 use crate::data::{Points, Scattered};
 use crate::encode::{EncoderSpec, Regularisation, Spectrum, choose, encode_sample};
@@ -22,6 +23,13 @@ const CUT: f64 = 1e-6;
 
 /// Samples that choose the strength of the ridge, at most.
 const RIDGE_SAMPLES: usize = 64;
+
+/// With so many readings for each coordinate, those of a sample tell its coordinates by themselves.
+const WELL_DETERMINED: usize = 3;
+
+/// The equations of readings are kept up to so many numbers (512 MB); with more, maps are fitted to what each sample's
+/// readings alone make of its coordinates.
+const MOST_NUMBERS: usize = 1 << 26;
 
 pub(super) fn fit(
     basis: &FieldBasis,
@@ -45,7 +53,9 @@ pub(super) fn fit(
             withheld,
         };
         let ridge = problems.choose_ridge()?;
-        space.targets.push(problems.solve(ridge)?);
+        let mut targets = problems.solve(ridge)?;
+        targets.readings = problems.readings()?;
+        space.targets.push(targets);
         space.cuts.push(cut);
         space.transforms.push(transform);
     }
@@ -96,7 +106,26 @@ impl Problems<'_> {
             outside_squared: fits.iter().map(|f| f.outside_squared).collect(),
             norm_squared: fits.iter().map(|f| f.norm_squared).collect(),
             withheld_floor: None,
+            readings: None,
         })
+    }
+
+    /// What the readings of each sample say of its coordinates, unless each determines its own or that takes too much
+    /// memory.
+    fn readings(&self) -> Result<Option<Vec<SampleTarget>>> {
+        let rank = self.transform.ncols();
+        let rows = |s: &Scattered| (s.points.len() * self.components.len()).min(rank);
+        let numbers = self.samples.iter().map(rows).sum::<usize>() * rank;
+        let count = |s: &Scattered| s.points.len() * self.components.len();
+        let determined = (self.samples.iter()).all(|s| count(s) >= WELL_DETERMINED * rank);
+        if determined || numbers > MOST_NUMBERS {
+            return Ok(None);
+        }
+        let of_sample = |k: usize| {
+            let (design, values) = self.of_sample(k)?;
+            SampleTarget::new(design.as_ref(), &values)
+        };
+        in_order((0..self.samples.len()).into_par_iter().map(of_sample)).map(Some)
     }
 
     /// The design and the values at the fitted points of sample `k`.

@@ -107,6 +107,7 @@ impl Projection {
             outside_squared,
             norm_squared,
             withheld_floor: None,
+            readings: None,
         })
     }
 }

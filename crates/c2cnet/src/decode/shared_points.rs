@@ -64,6 +64,7 @@ pub(super) fn fit(
             norm_squared: norms_squared(stacked.as_ref(), &skip),
             coordinates,
             withheld_floor,
+            readings: None,
         });
     }
     space.withheld = withheld;

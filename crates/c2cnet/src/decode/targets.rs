@@ -1,10 +1,13 @@
 //! The targets of a coefficient map.
 
-use crate::linalg;
+use super::{Residuals, SampleTarget};
 use crate::metrics::{mean_relative, relative};
 use crate::storage::tensor;
+use crate::{Result, linalg};
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What a coefficient map is trained on: coordinates, and the part of the error that no coordinates can change.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,24 +24,52 @@ pub struct Targets {
     /// The mean relative error, at points kept out of the fit, of the best approximation at the
     /// others; measured on some of the samples, `None` if no point was kept out.
     pub withheld_floor: Option<f64>,
+    /// Where samples have points of their own, what they say of their coordinates: maps are fitted to these equations
+    /// and judged by them, and `coordinates` are no more than what each sample's readings alone make of them. `None`
+    /// where coordinates are known, by themselves or by many readings of each sample, and where the equations would take
+    /// too much memory.
+    #[serde(skip)]
+    pub readings: Option<Vec<SampleTarget>>,
 }
 
 impl Targets {
-    /// The relative error of predicted coordinates for the samples `indices` of these targets.
+    /// The relative error of predicted coordinates for the samples `indices` of these targets; at the readings of
+    /// samples with points of their own.
     pub fn relative_errors(&self, predicted: MatRef<'_, f64>, indices: &[usize]) -> Vec<f64> {
-        indices
-            .iter()
-            .enumerate()
-            .map(|(column, &k)| {
-                let off: f64 = predicted
-                    .col(column)
-                    .iter()
-                    .zip(self.coordinates.col(k).iter())
-                    .map(|(p, c)| (p - c) * (p - c))
-                    .sum();
-                relative(off + self.outside_squared[k], self.norm_squared[k])
-            })
-            .collect()
+        let errors = indices.par_iter().enumerate();
+        let errors = errors.map(|(column, &k)| {
+            let squared = match &self.readings {
+                Some(readings) => readings[k].error_squared(predicted, column),
+                None => {
+                    let pairs = predicted.col(column).iter();
+                    let pairs = pairs.zip(self.coordinates.col(k).iter());
+                    let off: f64 = pairs.map(|(p, c)| (p - c) * (p - c)).sum();
+                    off + self.outside_squared[k]
+                }
+            };
+            relative(squared, self.norm_squared[k])
+        });
+        errors.collect()
+    }
+
+    /// The same targets with coordinates that follow the readings as far as these tell them, and `predicted` ones
+    /// (one column per sample) in what they leave open, which samples `among` all show. As they are, where there are no readings.
+    ///
+    /// # Errors
+    /// If the covariance of the residuals is not positive definite to rounding.
+    pub(crate) fn completed(
+        &self,
+        predicted: MatRef<'_, f64>,
+        among: &[usize],
+    ) -> Result<Cow<'_, Targets>> {
+        let Some(readings) = &self.readings else {
+            return Ok(Cow::Borrowed(self));
+        };
+        let residuals = Residuals::learn(readings, predicted, among)?;
+        Ok(Cow::Owned(Targets {
+            coordinates: residuals.complete(readings, predicted)?,
+            ..self.clone()
+        }))
     }
 
     /// The floor: the mean relative error of perfect coordinates.
@@ -68,6 +99,7 @@ impl Targets {
                 .iter()
                 .filter_map(|p| p.withheld_floor)
                 .reduce(f64::max),
+            readings: stacked_readings(&parts),
         };
         let mut start = 0;
         for part in parts {
@@ -93,6 +125,30 @@ impl Targets {
             outside_squared: pick(&self.outside_squared),
             norm_squared: pick(&self.norm_squared),
             withheld_floor: self.withheld_floor,
+            readings: (self.readings.as_ref())
+                .map(|readings| indices.iter().map(|&k| readings[k].clone()).collect()),
         }
     }
+}
+
+/// The equations of all parts, if one of them has any: coordinates of the others are known.
+fn stacked_readings(parts: &[Targets]) -> Option<Vec<SampleTarget>> {
+    if parts.iter().all(|p| p.readings.is_none()) {
+        return None;
+    }
+    if let [part] = parts {
+        return part.readings.clone();
+    }
+    let of_part = |part: &Targets, k: usize| match &part.readings {
+        Some(readings) => readings[k].clone(),
+        None => SampleTarget::known(
+            part.coordinates.col(k).iter().copied().collect(),
+            part.outside_squared[k],
+            part.norm_squared[k],
+        ),
+    };
+    let samples = 0..parts[0].norm_squared.len();
+    let of_sample =
+        |k| SampleTarget::joined(&parts.iter().map(|p| of_part(p, k)).collect::<Vec<_>>());
+    Some(samples.map(of_sample).collect())
 }

@@ -81,7 +81,7 @@ pub(super) fn compare(
     context: &Context<'_>,
     config: &FitConfig,
 ) -> Result<Floors> {
-    let OutputRanking { ranked, chosen } = rank_output(context, config, name)?;
+    let OutputRanking { ranked, chosen, .. } = rank_output(context, config, name)?;
     let shared = field.shared_points().is_some();
     let mut all: Vec<Floor> = ranked
         .into_iter()

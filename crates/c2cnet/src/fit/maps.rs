@@ -4,6 +4,7 @@ use super::{Context, MapTrainingSet};
 use crate::map::mlp::TrainingReport;
 use crate::map::{
     CoefficientMap, Features, KernelMap, KernelSettings, LayeredMap, LinearMap, MlpMap, Split,
+    joint,
 };
 use crate::metrics::mean;
 use crate::observe::Step;
@@ -42,14 +43,15 @@ pub(crate) fn fold_maps(
         MapPlan::Linear => Box::new(linear.clone()),
         MapPlan::Kernel(settings) => {
             let train = &context.split.train;
+            let targets = joint::completed(set.targets, set.coefficients, &linear, train)?;
             let features = settings.learn_features(
                 linalg::select_columns(set.coefficients, train).as_ref(),
-                &set.targets.select(train),
+                &targets.select(train),
                 &linear,
                 context.protocol.seed,
                 context.observer,
             )?;
-            Box::new(fold_kernel(context, set, settings, features)?)
+            Box::new(fold_kernel(context, set, settings, features, &linear)?)
         }
         MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {
             let (map, report) = fold_network(context, set, &network_of(plan), None)?;
@@ -74,12 +76,13 @@ pub(crate) fn fold_linear(context: &Context<'_>, set: &MapTrainingSet<'_>) -> Re
     )
 }
 
-/// A kernel map in given features, without the held-out samples.
+/// A kernel map in given features, without the held-out samples, whose linear map is `linear`.
 pub(crate) fn fold_kernel(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,
     settings: &KernelSettings,
     features: Features,
+    linear: &LinearMap,
 ) -> Result<KernelMap> {
     let train = &context.split.train;
     let affordable = FOLD_SAMPLES * features.reflections();
@@ -88,9 +91,12 @@ pub(crate) fn fold_kernel(
         // Part of the samples comes without its images.
         false => (&train[..FOLD_SAMPLES], features.without_mirrors()),
     };
+    let (among, centres) = (&context.split.train, settings.max_centres);
+    let targets =
+        joint::completed_for_kernel(set.targets, set.coefficients, linear, among, centres)?;
     KernelMap::fit(
         linalg::select_columns(set.coefficients, train).as_ref(),
-        &set.targets.select(train),
+        &targets.select(train),
         features,
         settings.clone(),
         context.protocol.seed,
@@ -180,6 +186,10 @@ pub(super) fn final_maps(
         MapPlan::Linear => Box::new(linear.clone()),
         MapPlan::Kernel(settings) => {
             context.begin(Step::FitMap);
+            let all: Vec<usize> = (0..coefficients.ncols()).collect();
+            let centres = settings.max_centres;
+            let targets =
+                &*joint::completed_for_kernel(targets, coefficients, &linear, &all, centres)?;
             let features =
                 settings.learn_features(coefficients, targets, &linear, seed, observer)?;
             let settings = settings.clone();

@@ -3,11 +3,11 @@
 use super::latent::latent;
 use super::{Context, Inputs, Outputs, image_outputs};
 use crate::data::{Field, Fields, Observations, Scattered};
-use crate::decode::{FieldDecoder, Targets};
+use crate::decode::{FieldDecoder, SampleTarget, Targets};
 use crate::error::in_order;
 use crate::map::Mirrors;
 use crate::map::layered::{Latent, LayeredData};
-use crate::map::mlp::{MlpSpec, Recipe, SampleTarget, TrainingData};
+use crate::map::mlp::{MlpSpec, Recipe, TrainingData};
 use crate::plan::{MapPlan, NetworkSpec};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -136,9 +136,10 @@ impl OutputFrame {
             true => Some(field_at_points(decoders, fields)?),
             false => None,
         };
-        // Several outputs at points of their own share the ridge fits that are their targets.
-        let per_sample = match (decoders, &fields[..]) {
-            ([(_, decoder)], [(_, field)]) => per_sample_targets(decoder, field, raw)?,
+        let per_sample = match (&outputs.targets.readings, decoders, &fields[..]) {
+            (Some(readings), ..) if !raw => Some(readings.clone()),
+            // Several outputs at points of their own share the ridge fits that are their targets.
+            (_, [(_, decoder)], [(_, field)]) => per_sample_targets(decoder, field, raw)?,
             _ => None,
         };
         Ok(OutputFrame {

@@ -10,7 +10,7 @@
 //!    ([`super::agop`]) and go back to 3.
 
 use super::nystrom::JITTER;
-use super::{CoefficientMap, Landmarks, LinearMap, Mirrors};
+use super::{CoefficientMap, Landmarks, LinearMap, Mirrors, joint};
 use crate::cite::{self, Reference};
 use crate::compute::{
     self, PassSettings, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
@@ -290,7 +290,10 @@ impl KernelMap {
         }
         let mut c = targets.coordinates.clone();
         linalg::subtract_from_columns(&mut c, &output_mean);
-        let (centres, weights) = if features.reflections() > 1 {
+        let (centres, weights) = if joint::fits_kernel(targets, settings.max_centres) {
+            let weights = joint::kernel_weights(z.as_ref(), targets, &output_mean, *last)?;
+            (z, weights)
+        } else if features.reflections() > 1 {
             let weights = features
                 .mirrors
                 .solve(dense.as_ref(), z.as_ref(), c.as_ref(), *last)?

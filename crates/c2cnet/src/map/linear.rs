@@ -1,6 +1,6 @@
 //! The linear map in closed form: ridge regression from coefficients to coordinates.
 
-use super::{CoefficientMap, Mirrors};
+use super::{CoefficientMap, Mirrors, joint};
 use crate::decode::Targets;
 use crate::metrics::{mean, relative};
 use crate::storage::{restore_settled, tensor};
@@ -51,7 +51,8 @@ const WORTH: f64 = 0.5;
 const RANK: f64 = 1e-14;
 
 impl LinearMap {
-    /// Fits the map; its strength minimises the leave-one-out error.
+    /// Fits the map; its strength minimises the leave-one-out error. Targets with readings are fitted by these
+    /// ([`joint`]), and held-out samples choose the strength.
     ///
     /// With the centred coefficients $A = PSZ^\top$ the fit is $C Z\,\mathrm{diag}(h)Z^\top$,
     /// $h_i = s_i^2/(s_i^2+\tau)$, and leaving sample $k$ out divides its residual by
@@ -77,6 +78,9 @@ impl LinearMap {
             return Err(Error::Data(format!(
                 "a map cannot be fitted to {samples} samples; give at least 2 (and many more for a useful one)"
             )));
+        }
+        if let Some(readings) = &targets.readings {
+            return joint::fit_linear(coefficients, readings, mirrors, joint::Effort::FULL);
         }
         let input_mean = linalg::column_mean(coefficients);
         let output_mean = linalg::column_mean(targets.coordinates.as_ref());
@@ -153,6 +157,11 @@ impl LinearMap {
     /// Whether its predictions depend on inputs.
     pub(crate) fn slopes(&self) -> bool {
         (0..self.weights.ncols()).any(|j| self.weights.col(j).iter().any(|w| *w != 0.0))
+    }
+
+    /// The same for samples that come with their images under `mirrors`.
+    pub(super) fn with_mirrors(self, mirrors: Mirrors) -> Self {
+        LinearMap { mirrors, ..self }
     }
 
     /// The mean of the training inputs.

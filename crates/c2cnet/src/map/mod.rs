@@ -2,6 +2,7 @@
 
 mod agop;
 pub mod conformance;
+pub(crate) mod joint;
 mod kernel;
 mod kernel_search;
 mod kernel_spec;

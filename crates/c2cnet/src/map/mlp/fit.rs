@@ -3,14 +3,14 @@
 use super::engine::Samples;
 use super::head::{Entry, Head, Principal};
 use super::network::Network;
-use super::objective::{Frame, Objective, OutputData, SampleTarget};
+use super::objective::{Frame, Objective, OutputData};
 use super::scalar::Scalar;
 use super::spec::{MlpSpec, Recipe};
 use super::state::State;
 use super::steps;
 use super::train::{Plan, Training, train};
 use super::{MlpMap, Precision};
-use crate::decode::Targets;
+use crate::decode::{SampleTarget, Targets};
 use crate::map::{CoefficientMap, LinearMap, Split};
 use crate::metrics::mean;
 use crate::observe::{Metric, Observer};
@@ -76,13 +76,13 @@ impl TrainingData<'_> {
         }
     }
 
-    /// RL2E of `map` on held-out samples, where there are any and all have the same points.
+    /// RL2E of `map` on held-out samples, where there are any and it is known.
     pub(in crate::map) fn held_out_error(
         &self,
         map: &dyn CoefficientMap,
         held: &[usize],
     ) -> Option<f64> {
-        if held.is_empty() || self.per_sample.is_some() {
+        if held.is_empty() || (self.per_sample.is_some() && self.targets.readings.is_none()) {
             return None;
         }
         let coefficients = linalg::select_columns(self.coefficients, held);
@@ -288,7 +288,9 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
             (None, Mat::zeros(r, n))
         }
     };
-    let residual = &fold.coordinates - linalg::select_columns(rest.as_ref(), train);
+    let offsets = linalg::select_columns(rest.as_ref(), train);
+    let all: Vec<usize> = (0..train.len()).collect();
+    let residual = &fold.completed(offsets.as_ref(), &all)?.coordinates - &offsets;
     let frame = Principal::new(residual.as_ref(), spec.output_cut)?;
     for k in 0..rest.ncols() {
         let column = rest.col_as_slice_mut(k);

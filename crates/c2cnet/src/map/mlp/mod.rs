@@ -28,11 +28,11 @@ pub(in crate::map) mod vector;
 #[cfg(test)]
 mod tests;
 
+pub use crate::decode::SampleTarget;
 pub use activation::Activation;
 pub use fit::{TrainingData, TrainingReport};
 pub use loss::Loss;
 pub use network::Network;
-pub use objective::SampleTarget;
 pub use optimiser::{Optimiser, OptimiserKind};
 pub use scalar::{Precision, Scalar};
 pub use schedule::Schedule;

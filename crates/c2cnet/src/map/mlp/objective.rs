@@ -5,6 +5,7 @@
 //! so that a step needs the coordinates $c = Q^\top u$ and one number per sample, never the points.
 
 use super::scalar::Scalar;
+use crate::decode::SampleTarget;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 
@@ -68,56 +69,6 @@ pub enum OutputData<'a> {
     },
     /// Every sample has its own.
     PerSample(&'a [SampleTarget]),
-}
-
-/// The output of one sample at its own points, reduced to as few rows as there are coefficients.
-#[derive(Debug, Clone)]
-pub struct SampleTarget {
-    /// $R_k$, or $\Psi_k$ itself where it has no more rows than columns.
-    factor: Mat<f64>,
-    target: Vec<f64>,
-    outside_squared: f64,
-    norm_squared: f64,
-    count: usize,
-}
-
-impl SampleTarget {
-    /// Reduces $\|\Psi_kb - u_k\|^2$.
-    ///
-    /// # Errors
-    /// If there is no value, or not one per row.
-    pub fn new(design: MatRef<'_, f64>, values: &[f64]) -> Result<Self> {
-        let (n, m) = design.shape();
-        if values.len() != n || n == 0 {
-            return Err(Error::shape(
-                "output values of a sample",
-                format!("({n}), at least one"),
-                format!("({})", values.len()),
-            ));
-        }
-        let norm_squared = values.iter().map(|v| v * v).sum();
-        // With no more points than functions a factor is no smaller than the matrix.
-        if n <= m {
-            return Ok(SampleTarget {
-                factor: design.to_owned(),
-                target: values.to_vec(),
-                outside_squared: 0.0,
-                norm_squared,
-                count: n,
-            });
-        }
-        let qr = linalg::Qr::new_seq(design.to_owned());
-        let mut rotated = Mat::from_fn(n, 1, |i, _| values[i]);
-        qr.qt_mul_in_place_seq(rotated.as_mut());
-        let rotated = rotated.col_as_slice(0);
-        Ok(SampleTarget {
-            factor: qr.r(),
-            target: rotated[..m].to_vec(),
-            outside_squared: rotated[m..].iter().map(|v| v * v).sum(),
-            norm_squared,
-            count: n,
-        })
-    }
 }
 
 impl OutputData<'_> {
@@ -285,7 +236,7 @@ impl<T: Scalar> Objective<T> {
             let sample = &samples[k];
             let target = match frame.offsets {
                 Some(o) => {
-                    let at = linalg::mul_seq(sample.factor.as_ref(), o.subcols(k, 1));
+                    let at = linalg::mul_seq((*sample.factor).as_ref(), o.subcols(k, 1));
                     let at = at.col_as_slice(0).iter();
                     sample.target.iter().zip(at).map(|(t, o)| t - o).collect()
                 }
@@ -295,8 +246,8 @@ impl<T: Scalar> Objective<T> {
                 targets[(i, j)] = T::from_f64(t / s);
             }
             factors.push(match frame.axes {
-                Some(p) => cast(linalg::mul_seq(sample.factor.as_ref(), p).as_ref()),
-                None => cast(sample.factor.as_ref()),
+                Some(p) => cast(linalg::mul_seq((*sample.factor).as_ref(), p).as_ref()),
+                None => cast((*sample.factor).as_ref()),
             });
         }
         let pick = |value: &dyn Fn(&SampleTarget) -> f64| -> Vec<f64> {

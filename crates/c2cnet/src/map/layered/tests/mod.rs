@@ -66,6 +66,7 @@ fn problem(samples: usize) -> Problem {
             norm_squared,
             coordinates,
             withheld_floor: None,
+            readings: None,
         },
         coefficients,
         latent,

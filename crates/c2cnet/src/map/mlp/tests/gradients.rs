@@ -4,10 +4,11 @@
 use super::super::activation::ALL;
 use super::super::engine::{Batch, Engine, Samples};
 use super::super::head::Principal;
-use super::super::objective::{Frame, Objective, OutputData, SampleTarget};
+use super::super::objective::{Frame, Objective, OutputData};
 use super::super::scalar::Scalar;
 use super::super::steps::Differentiate;
 use super::*;
+use crate::decode::SampleTarget;
 use crate::map::mlp::{Activation, Network};
 
 /// What lies between the network's outputs and the fields.

@@ -50,6 +50,7 @@ impl Problem {
             norm_squared: linalg::column_norms_squared(u.as_ref()),
             coordinates: c,
             withheld_floor: None,
+            readings: None,
         };
         Problem {
             a,

@@ -1,0 +1,139 @@
+//! Output bases where samples have few readings, at points of their own.
+//!
+//! A sample that is read at three points says nothing about how well eight functions represent it. All samples together
+//! do: a linear map from the inputs is fitted to the readings of all of them at once, and so is the covariance of what
+//! it leaves ([`Residuals`]). A basis is then judged by held-out samples, each of their readings predicted from the
+//! sample's input and its other readings; what the functions cannot represent is part of that error.
+
+use crate::basis::FieldBasis;
+use crate::data::{Dataset, Field};
+use crate::decode::{FieldDecoder, Residuals, Withheld};
+use crate::fit::{Context, encode_inputs};
+use crate::map::joint::{Effort, fit_linear};
+use crate::map::{CoefficientMap, Mirrors, Split};
+use crate::plan::InputPlan;
+use crate::{Error, Result, linalg};
+use faer::Mat;
+
+/// Samples with fewer readings are too few for fits of their own.
+const FEW: usize = 48;
+
+/// With this many readings, samples of a search tell as much as if they were known everywhere; with fewer, more samples
+/// are searched, ...
+const ENOUGH: usize = 40;
+
+/// ... so many times as many at most.
+const MORE: usize = 4;
+
+/// Readings with which bases are compared, at most, ...
+const READINGS: usize = 8000;
+
+/// ... and principal components of the inputs.
+const INPUTS: usize = 48;
+
+/// A basis has at most one function for so many readings of all samples.
+const PER_FUNCTION: usize = 8;
+
+/// How many readings the samples of an output have at least, if these are too few for fits of each sample's own.
+pub(super) fn few_readings(field: &Field) -> Option<usize> {
+    if field.shared_points().is_some() {
+        return None;
+    }
+    let counts = (0..field.samples()).map(|k| field.points_of(k).len());
+    counts.min().filter(|&n| n < FEW)
+}
+
+/// How many times as many samples a search needs.
+pub(super) fn more_samples(data: &Dataset) -> usize {
+    let few = data
+        .outputs
+        .iter()
+        .filter_map(|(_, f)| few_readings(f))
+        .min();
+    few.map_or(1, |n| (ENOUGH / n.max(1)).clamp(1, MORE))
+}
+
+/// The comparison of bases for an output with few readings of each sample.
+pub(crate) struct FewReadings {
+    field: Field,
+    /// Principal components of the inputs, one column per sample.
+    inputs: Mat<f64>,
+    split: Split,
+    seed: u64,
+}
+
+/// An output in a basis.
+pub(super) struct Judged {
+    pub decoder: FieldDecoder,
+    /// What the linear map predicts.
+    pub coordinates: Mat<f64>,
+    /// The error at a reading, predicted from the input and the sample's other readings.
+    pub error: f64,
+}
+
+impl FewReadings {
+    /// For output `i` of the training samples, whose inputs are encoded by `plans`.
+    ///
+    /// # Errors
+    /// If the inputs cannot be encoded so.
+    pub(super) fn new(context: &Context<'_>, plans: &[InputPlan], i: usize) -> Result<Self> {
+        let whole = &context.train.outputs[i].1;
+        let readings = few_readings(whole).unwrap_or(1).max(1);
+        let count = (READINGS / readings).clamp(20, 3000).min(whole.samples());
+        let chosen: Vec<usize> = (0..count).collect();
+        let some = context.train.select(&chosen);
+        let some_context = context.without_images(&some);
+        let mut coefficients = encode_inputs(&some_context, plans, false)?.coefficients;
+        let mean = linalg::column_mean(coefficients.as_ref());
+        linalg::subtract_from_columns(&mut coefficients, &mean);
+        Ok(FewReadings {
+            field: some.outputs[i].1.clone(),
+            inputs: linalg::principal_coordinates(
+                coefficients.as_ref(),
+                INPUTS.min(count / 4 + 1),
+            )?,
+            split: some_context.split.clone(),
+            seed: context.protocol.seed,
+        })
+    }
+
+    /// The most functions that can be told apart.
+    pub(super) fn largest(&self) -> usize {
+        let count: usize = (0..self.field.samples())
+            .map(|k| self.field.points_of(k).len())
+            .sum();
+        (count / PER_FUNCTION).max(1)
+    }
+
+    pub(super) fn field(&self) -> &Field {
+        &self.field
+    }
+
+    /// Judges a basis.
+    ///
+    /// # Errors
+    /// If the output cannot be represented in it.
+    pub(super) fn judge(&self, basis: FieldBasis) -> Result<Judged> {
+        let none = Withheld::none();
+        let (decoder, targets) = FieldDecoder::fit(basis, &self.field, &none, &[], self.seed)?;
+        let Split { train, validation } = &self.split;
+        let fitted = targets.select(train).readings;
+        let fitted = fitted.ok_or_else(|| Error::Data("too many readings to keep".into()))?;
+        let inputs = linalg::select_columns(self.inputs.as_ref(), train);
+        let mirrors = Mirrors::none(inputs.nrows());
+        let map = fit_linear(inputs.as_ref(), &fitted, mirrors, Effort::COMPARE)?;
+        let predicted = map.predict(inputs.as_ref());
+        let all: Vec<usize> = (0..train.len()).collect();
+        let residuals = Residuals::learn(&fitted, predicted.as_ref(), &all)?;
+        let held = linalg::select_columns(self.inputs.as_ref(), validation);
+        let readings = targets.select(validation).readings.unwrap_or_default();
+        let predicted = map.predict(held.as_ref());
+        let errors = residuals.left_out_squared(&readings, predicted.as_ref())?;
+        let norm: f64 = readings.iter().map(|r| r.norm_squared).sum();
+        Ok(Judged {
+            decoder,
+            coordinates: map.predict(self.inputs.as_ref()),
+            error: (errors.iter().sum::<f64>() / norm.max(f64::MIN_POSITIVE)).sqrt(),
+        })
+    }
+}
