@@ -16,7 +16,7 @@
 //! for any $k$: one linear equation and one root of a cubic, which the last formula gives without cancellation.
 //! No iteration has to converge. The tests compare it with the nonlinear equation itself, iterated.
 //!
-//! At the defaults $u$ has a root mean square of about 1, so that $1 + u^2$ is between 1 and 5 or so.
+//! At the defaults $u$ has a root mean square of 1.04 (64 samples, seed 0), and $1 + u^2$ exceeds 7 at a hundredth of the points.
 //!
 //! **Reference.** Quadratic elements on a separate mesh, about 12,000 nodes. The field is drawn at the points of
 //! the data and at these nodes together: the equation's $k$ is the field itself and no interpolant of the data. The

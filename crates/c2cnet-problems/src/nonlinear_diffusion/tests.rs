@@ -158,7 +158,8 @@ fn the_default_is_far_from_linear() {
     let data = settings.samples(0, &Unwatched).unwrap();
     let size = rms(&data.outputs[0].1);
     println!("rms {size}");
-    assert!((0.8..1.3).contains(&size), "rms {size}");
+    // The default mesh has 1.04; here a larger part of the nodes lies on walls, where u = 0.
+    assert!((0.5..0.9).contains(&size), "rms {size}");
     assert!(data.inputs[0].1.minimum() > 0.0);
     assert!(data.outputs[0].1.minimum() > -1e-6, "a positive source");
 }
