@@ -37,12 +37,11 @@ fn sensors(all: &[[f64; TERMS]]) -> Field {
     Field::shared(points, vec![values]).unwrap()
 }
 
+/// The output of a sample at a point.
+type Output = dyn Fn(&[f64; TERMS], f64) -> f64;
+
 /// `outputs` of each sample at `readings` random points of its own.
-fn scattered(
-    all: &[[f64; TERMS]],
-    readings: usize,
-    outputs: &[&dyn Fn(&[f64; TERMS], f64) -> f64],
-) -> Field {
+fn scattered(all: &[[f64; TERMS]], readings: usize, outputs: &[&Output]) -> Field {
     let mut rng = ChaCha8Rng::seed_from_u64(readings as u64);
     let mut sample = |a: &[f64; TERMS]| {
         let y: Vec<f64> = (0..readings).map(|_| rng.random_range(0.0..1.0)).collect();

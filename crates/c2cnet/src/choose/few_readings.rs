@@ -6,6 +6,7 @@
 //! sample's input and its other readings; what the functions cannot represent is part of that error.
 
 use crate::basis::FieldBasis;
+use crate::compute;
 use crate::data::{Dataset, Field};
 use crate::decode::{FieldDecoder, Residuals, Withheld};
 use crate::fit::{Context, encode_inputs};
@@ -86,12 +87,12 @@ impl FewReadings {
         let mut coefficients = encode_inputs(&some_context, plans, false)?.coefficients;
         let mean = linalg::column_mean(coefficients.as_ref());
         linalg::subtract_from_columns(&mut coefficients, &mean);
+        let dense = compute::dense(context.observer.device())?;
+        let most = INPUTS.min(count / 4 + 1);
+        let inputs = dense.principal_coordinates(coefficients.as_ref(), most)?;
         Ok(FewReadings {
             field: some.outputs[i].1.clone(),
-            inputs: linalg::principal_coordinates(
-                coefficients.as_ref(),
-                INPUTS.min(count / 4 + 1),
-            )?,
+            inputs,
             split: some_context.split.clone(),
             seed: context.protocol.seed,
         })

@@ -9,8 +9,8 @@
 //! product for each sample, and has the same bits on any number of threads.
 
 use super::kernel::KernelMap;
-use super::kernel_function::{squared_distances_within, to_kernel_within};
 use super::{CoefficientMap, HeldOut, KernelChoice, LinearMap, Mirrors, PassSettings};
+use crate::compute::{squared_distances_within, to_kernel_within};
 use crate::decode::{SampleTarget, Targets};
 use crate::metrics::mean;
 use crate::{Error, Result, linalg};
