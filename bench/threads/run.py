@@ -131,8 +131,8 @@ def table(rows, products, size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--c2cnet", required=True, type=Path, help="the binary")
-    parser.add_argument("--before", type=Path, help="another binary to time beside it")
+    parser.add_argument("--c2cnet", required=True, type=lambda name: Path(name).resolve(), help="the binary")
+    parser.add_argument("--before", type=lambda name: Path(name).resolve(), help="another binary to time beside it")
     parser.add_argument("--problems", nargs="+", default=QUICK, choices=[*PROBLEMS, "all"])
     parser.add_argument("--threads", nargs="+", type=int, default=[2, os.cpu_count() or 2])
     parser.add_argument("--size", type=int, default=4000, help="of the matrices of the product")

@@ -32,9 +32,9 @@ pub(crate) struct Effort {
 impl Effort {
     /// For a map of a model.
     pub(crate) const FULL: Effort = Effort {
-        decades: 1,
+        decades: 2,
         tolerance: 1e-10,
-        steps: 400,
+        steps: 200,
     };
 
     /// To compare bases.
@@ -51,8 +51,12 @@ const WEAKEST: i32 = -24;
 /// Singular values of inputs below this part of the largest are rounding.
 const RANK: f64 = 1e-14;
 
-/// Weaker strengths are not tried once the error is so many times the smallest.
+/// Weaker strengths are not tried once the error is so many times the smallest, ...
 const RISEN: f64 = 2.0;
+
+/// ... or so many of them did not lower it by this factor.
+const PATIENCE: usize = 2;
+const PROGRESS: f64 = 0.99;
 
 /// One in so many samples judges the strength, ...
 const JUDGES: usize = 5;
@@ -194,6 +198,7 @@ impl Axes<'_> {
         let norm: f64 = judges.iter().map(|&k| self.readings[k].norm_squared).sum();
         let mut w = self.zero();
         let (mut errors, mut least) = (Vec::new(), f64::INFINITY);
+        let mut idle = 0;
         for power in powers(effort) {
             w = problem.solve(&right, &self.ridge(power), w, effort);
             let features = linalg::select_rows(self.features.as_ref(), &judges);
@@ -205,8 +210,13 @@ impl Axes<'_> {
                 break;
             }
             errors.push(error);
+            idle = if error < PROGRESS * least {
+                0
+            } else {
+                idle + 1
+            };
             least = least.min(error);
-            if error > RISEN * least {
+            if error > RISEN * least || idle > PATIENCE {
                 break;
             }
         }
