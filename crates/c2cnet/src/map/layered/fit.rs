@@ -26,6 +26,9 @@ const JUDGED_TOGETHER: usize = 32;
 /// A linear map whose leave-one-out error is so many times that on its samples has learned them by heart.
 const LEARNED_BY_HEART: f64 = 1.05;
 
+/// Errors below this are rounding: such a map holds everywhere.
+const EXACT: f64 = 1e-10;
+
 /// What a layered map is trained on.
 #[derive(Debug, Clone, Copy)]
 pub struct LayeredData<'a> {
@@ -163,10 +166,13 @@ fn start(coefficients: MatRef<'_, f64>, targets: &Targets) -> Result<LinearMap> 
     let all: Vec<usize> = (0..coefficients.ncols()).collect();
     let fitted = linear.predict(coefficients);
     let error = mean(&targets.relative_errors(fitted.as_ref(), &all));
-    Ok(match linear.loo_error() > LEARNED_BY_HEART * error {
-        true => linear.without_slope(),
-        false => linear,
-    })
+    let left_out = linear.loo_error();
+    Ok(
+        match left_out > EXACT && left_out > LEARNED_BY_HEART * error {
+            true => linear.without_slope(),
+            false => linear,
+        },
+    )
 }
 
 /// The root mean square, over samples and values, of what the map that layers add to leaves.

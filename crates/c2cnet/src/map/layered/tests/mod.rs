@@ -195,7 +195,11 @@ impl Problem {
 fn it_starts_as_the_linear_map_where_that_holds() {
     let mut problem = problem(120);
     // A linear operator, by which the linear map errs as little on others as on its samples.
-    problem.targets.coordinates = problem.linear().predict(problem.coefficients.as_ref());
+    let (outputs, samples) = problem.targets.coordinates.shape();
+    let a = &problem.coefficients;
+    problem.targets.coordinates = Mat::from_fn(outputs, samples, |i, k| {
+        a[(i % a.nrows(), k)] - 0.5 * a[(0, k)]
+    });
     let before = problem.untrained();
     assert!(before.describe().ends_with("added to the linear map"));
     let expected = problem.linear().predict(problem.coefficients.as_ref());
