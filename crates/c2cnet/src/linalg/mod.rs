@@ -1,6 +1,6 @@
 //! Dense linear algebra with a fixed split of the work.
 //!
-//! Products and Cholesky factors are cut into tiles by their shapes ([`tiles`], [`cholesky`]), which any idle thread
+//! Products and Cholesky factors are cut into tiles by their shapes (`tiles`, `cholesky`), which any idle thread
 //! takes. QR, singular values and eigenvalues are faer's, which splits them by the number that is handed to it; `par` is a
 //! constant. Either way the order of additions, and so every bit, is the same on any number of threads.
 

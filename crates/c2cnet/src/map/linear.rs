@@ -52,7 +52,7 @@ const RANK: f64 = 1e-14;
 
 impl LinearMap {
     /// Fits the map; its strength minimises the leave-one-out error. Targets with readings are fitted by these
-    /// ([`joint`]), and held-out samples choose the strength.
+    /// (`joint`), and held-out samples choose the strength.
     ///
     /// With the centred coefficients $A = PSZ^\top$ the fit is $C Z\,\mathrm{diag}(h)Z^\top$,
     /// $h_i = s_i^2/(s_i^2+\tau)$, and leaving sample $k$ out divides its residual by
