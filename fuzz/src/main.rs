@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         .num_threads(1)
         .use_current_thread();
     pool.build_global().expect("one thread");
+    warm_up();
     let mut all = targets::all();
     if let Some(name) = &arguments.target {
         all.retain(|target| target.name == name);
@@ -132,4 +133,11 @@ fn case(target: &Target, seed: u64, number: u64, count: &mut Count) -> Result<()
             Err(format!("panicked: {}", words.unwrap_or_default()))
         }
     }
+}
+
+/// Products of matrices keep memory for a thread that ever made one, by the size of the processor's caches: no case is to
+/// blame for it.
+fn warm_up() {
+    let a = faer::Mat::<f64>::identity(512, 512);
+    std::hint::black_box((&a * &a, a.qr()));
 }
