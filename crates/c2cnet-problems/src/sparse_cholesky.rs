@@ -7,7 +7,7 @@
 //! Everything runs on the calling thread: samples are what runs in parallel, and sums are always taken in
 //! the same order.
 
-use c2cnet::{Error, Result};
+use c2cnet::{Error, Result, linalg};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::perm::PermRef;
 use faer::prelude::default;
@@ -98,7 +98,8 @@ impl Elimination {
         factor: &mut Factor,
     ) -> Result<()> {
         let n = lower.ncols();
-        self.0
+        let factored = self
+            .0
             .factorize_numeric_llt(
                 &mut factor.values,
                 lower,
@@ -113,7 +114,9 @@ impl Elimination {
                 Error::Numerical(format!(
                     "a sparse {n} x {n} matrix is not positive definite: {e:?}"
                 ))
-            })
+            });
+        linalg::clear_upper_halves();
+        factored
     }
 
     /// $B \leftarrow A^{-1} B$.
@@ -130,6 +133,7 @@ impl Elimination {
             Par::Seq,
             MemStack::new(&mut MemBuffer::new(scratch)),
         );
+        linalg::clear_upper_halves();
     }
 }
 

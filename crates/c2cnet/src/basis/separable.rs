@@ -7,8 +7,7 @@
 //! factors are products as well.
 
 use crate::data::TensorGrid;
-use crate::linalg;
-use faer::linalg::matmul::matmul;
+use crate::linalg::{self, matmul};
 use faer::prelude::ReborrowMut;
 use faer::{Accum, ColMut, ColRef, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -297,7 +296,7 @@ impl Scratch {
 mod tests {
     use crate::basis::{BasisSpec, BuildContext, Design, Separable};
     use crate::data::{Bounds, Points};
-    use crate::linalg;
+    use crate::linalg::{self, matmul};
     use faer::Mat;
     use serde_json::json;
 

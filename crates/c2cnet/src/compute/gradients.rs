@@ -76,7 +76,7 @@ impl Gradients<'_> {
             for batch in mine.chunks(together) {
                 let batch: Vec<usize> = batch.iter().map(|p| p * n / points).collect();
                 let jacobian = self.jacobians(&batch, rows, &mut weighted);
-                faer::linalg::matmul::matmul(
+                crate::linalg::matmul(
                     g.as_mut(),
                     faer::Accum::Add,
                     jacobian.transpose(),

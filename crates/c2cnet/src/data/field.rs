@@ -4,6 +4,10 @@
 use super::{Bounds, Points};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+/// Samples whose logarithms one thread takes at a time.
+const LOG_CHUNK: usize = 16;
 
 /// `N` samples of a function with one or several components.
 #[derive(Debug, Clone)]
@@ -307,39 +311,63 @@ impl Field {
     /// # Errors
     /// Names the first value that is not positive.
     pub fn logarithm(&self) -> Result<Field> {
-        let refuse = |v: f64, k: usize, i: usize| {
-            Error::Data(format!(
-                "the log transform needs positive values; sample {k} has {v} at point {i}; \
-                 use transform = \"none\""
-            ))
-        };
-        let mut field = self.clone();
-        match &mut field.observations {
+        self.clone().into_logarithm()
+    }
+
+    /// [`Field::logarithm`] without a copy.
+    pub(crate) fn into_logarithm(mut self) -> Result<Field> {
+        self.check_positive()?;
+        match &mut self.observations {
             Observations::Shared { values, .. } => {
                 for component in values {
-                    for k in 0..component.ncols() {
-                        for (i, v) in component.col_mut(k).iter_mut().enumerate() {
-                            if *v <= 0.0 {
-                                return Err(refuse(*v, k, i));
-                            }
-                            *v = v.ln();
+                    linalg::par_column_chunks(component.as_mut(), LOG_CHUNK, |_, chunk| {
+                        for column in chunk.col_iter_mut() {
+                            column.iter_mut().for_each(|v| *v = v.ln());
+                        }
+                    });
+                }
+            }
+            Observations::PerSample(samples) => samples.par_iter_mut().for_each(|sample| {
+                sample.values.iter_mut().for_each(|v| *v = v.ln());
+            }),
+        }
+        Ok(self)
+    }
+
+    /// Checks that every value has a logarithm.
+    ///
+    /// # Errors
+    /// Names the first value that is not positive.
+    pub(crate) fn check_positive(&self) -> Result<()> {
+        if self.minimum() > 0.0 {
+            return Ok(());
+        }
+        let refuse = |v: f64, k: usize, i: usize| {
+            Err(Error::Data(format!(
+                "the log transform needs positive values; sample {k} has {v} at point {i}; \
+                 use transform = \"none\""
+            )))
+        };
+        let first = |mut values: std::slice::Iter<'_, f64>| values.position(|v| *v <= 0.0);
+        for k in 0..self.samples {
+            match &self.observations {
+                Observations::Shared { values, .. } => {
+                    for component in values {
+                        let column = component.col_as_slice(k);
+                        if let Some(i) = first(column.iter()) {
+                            return refuse(column[i], k, i);
                         }
                     }
                 }
-            }
-            Observations::PerSample(samples) => {
-                for (k, sample) in samples.iter_mut().enumerate() {
-                    let n = sample.points.len();
-                    for (i, v) in sample.values.iter_mut().enumerate() {
-                        if *v <= 0.0 {
-                            return Err(refuse(*v, k, i % n));
-                        }
-                        *v = v.ln();
+                Observations::PerSample(samples) => {
+                    let Scattered { points, values } = &samples[k];
+                    if let Some(i) = first(values.iter()) {
+                        return refuse(values[i], k, i % points.len());
                     }
                 }
             }
         }
-        Ok(field)
+        Ok(())
     }
 
     /// Every value divided by the size of its component; without sizes, the field itself.

@@ -8,11 +8,8 @@
 
 use super::SampleTarget;
 use crate::error::in_order;
-use crate::{Error, Result, linalg};
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
+use crate::linalg::{self, matmul, solve_lower_seq, solve_upper_seq};
+use crate::{Error, Result};
 use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
@@ -160,8 +157,8 @@ impl Residuals {
     fn add(&self, sample: &SampleTarget, at: Conditioned, sums: &mut Sums) {
         let (l, n) = (at.factor.as_ref(), at.factor.nrows());
         let (mut a, mut w) = (at.residual, at.cross);
-        solve_lower_triangular_in_place(l, a.as_mut(), Par::Seq);
-        solve_lower_triangular_in_place(l, w.as_mut(), Par::Seq);
+        solve_lower_seq(l, a.as_mut());
+        solve_lower_seq(l, w.as_mut());
         let d = linalg::mul_seq(w.transpose(), a.as_ref());
         let mut second = sums.second.as_mut();
         let into = second.rb_mut();
@@ -176,7 +173,7 @@ impl Residuals {
         );
         // E|e|^2 = s^4 |C^-1 r|^2 + s^2 (n - s^2 tr C^-1), and what lies outside is noise alone.
         let trace = inverse_root(l).squared_norm_l2();
-        solve_upper_triangular_in_place(l.transpose(), a.as_mut(), Par::Seq);
+        solve_upper_seq(l.transpose(), a.as_mut());
         let noise = self.noise;
         sums.noise += noise * noise * a.squared_norm_l2() + noise * (n as f64 - noise * trace);
         sums.noise += sample.outside_squared;
@@ -195,8 +192,8 @@ impl Residuals {
         let of_sample = |(k, sample): (usize, &SampleTarget)| {
             let at = self.at(sample, predicted, k)?;
             let mut a = at.residual;
-            solve_lower_triangular_in_place(at.factor.as_ref(), a.as_mut(), Par::Seq);
-            solve_upper_triangular_in_place(at.factor.transpose(), a.as_mut(), Par::Seq);
+            solve_lower_seq(at.factor.as_ref(), a.as_mut());
+            solve_upper_seq(at.factor.transpose(), a.as_mut());
             Ok(linalg::mul_seq(at.cross.transpose(), a.as_ref()))
         };
         let moved = in_order(readings.par_iter().enumerate().map(of_sample))?;
@@ -221,8 +218,8 @@ impl Residuals {
             let at = self.at(sample, predicted, k)?;
             let root = inverse_root(at.factor.as_ref());
             let mut a = at.residual;
-            solve_lower_triangular_in_place(at.factor.as_ref(), a.as_mut(), Par::Seq);
-            solve_upper_triangular_in_place(at.factor.transpose(), a.as_mut(), Par::Seq);
+            solve_lower_seq(at.factor.as_ref(), a.as_mut());
+            solve_upper_seq(at.factor.transpose(), a.as_mut());
             let diagonal = linalg::column_norms_squared(root.as_ref());
             let off = diagonal.iter().enumerate();
             let off: f64 = off.map(|(i, d)| (a[(i, 0)] / d).powi(2)).sum();
@@ -235,6 +232,6 @@ impl Residuals {
 /// $L^{-1}$.
 fn inverse_root(l: MatRef<'_, f64>) -> Mat<f64> {
     let mut inverse = Mat::identity(l.nrows(), l.nrows());
-    solve_lower_triangular_in_place(l, inverse.as_mut(), Par::Seq);
+    solve_lower_seq(l, inverse.as_mut());
     inverse
 }

@@ -81,9 +81,7 @@ impl Frame {
             }
         }
         let mut turned = values.transpose().to_owned();
-        lower
-            .as_ref()
-            .solve_lower_triangular_in_place(turned.as_mut());
+        linalg::solve_lower(lower.as_ref(), turned.as_mut());
         turned.transpose().to_owned()
     }
 

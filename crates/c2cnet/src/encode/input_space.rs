@@ -322,14 +322,12 @@ impl FieldEncoder {
         if !self.transform.takes_log() {
             return self.encode_transformed(field);
         }
-        if field.minimum() <= 0.0 {
-            // Which names the sample among all of them.
-            field.logarithm()?;
-        }
+        // Which names the sample among all of them.
+        field.check_positive()?;
         let samples: Vec<usize> = (0..field.samples()).collect();
         let mut out = Mat::zeros(self.basis.len(), samples.len());
         for part in samples.chunks(TRANSFORM_SLAB) {
-            let values = field.select(part).logarithm()?;
+            let values = field.select(part).into_logarithm()?;
             out.as_mut()
                 .subcols_mut(part[0], part.len())
                 .copy_from(self.encode_transformed(&values)?);

@@ -238,8 +238,6 @@ pub(super) fn leading_columns(m: &Mat<f64>, count: usize) -> Mat<f64> {
 fn assign_product(mut to: MatMut<'_, f64>, a: Option<MatRef<'_, f64>>, b: MatRef<'_, f64>) {
     match a {
         None => to.copy_from(b),
-        Some(a) => {
-            faer::linalg::matmul::matmul(to, faer::Accum::Replace, a, b, 1.0, faer::Par::Seq)
-        }
+        Some(a) => crate::linalg::matmul(to, faer::Accum::Replace, a, b, 1.0, faer::Par::Seq),
     }
 }

@@ -11,12 +11,9 @@
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Points, Scattered};
 use crate::error::in_order;
+use crate::linalg::{self, matmul, solve_lower_seq, solve_upper_seq};
 use crate::storage::tensor;
-use crate::{Error, Result, linalg};
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
+use crate::{Error, Result};
 use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatRef, Par};
 use rand::{RngExt, SeedableRng};
@@ -239,8 +236,8 @@ impl Prior {
         let n = reading.values.nrows();
         let l = factor.as_ref();
         let mut a = self.deviation(reading);
-        solve_lower_triangular_in_place(l, a.as_mut(), Par::Seq);
-        solve_lower_triangular_in_place(l, cross.as_mut(), Par::Seq);
+        solve_lower_seq(l, a.as_mut());
+        solve_lower_seq(l, cross.as_mut());
         let w = cross.as_ref();
         let d = linalg::mul_seq(w.transpose(), a.as_ref());
         let pairs = sums.mean.iter_mut().zip(d.col(0).iter());
@@ -255,9 +252,9 @@ impl Prior {
         sums.likelihood -= 0.5 * (rest / self.noise + more as f64 * self.noise.ln());
         // E|e|^2 = s^4 |C^-1 r|^2 + s^2 (n - s^2 tr C^-1).
         let mut inverse = Mat::identity(n, n);
-        solve_lower_triangular_in_place(l, inverse.as_mut(), Par::Seq);
+        solve_lower_seq(l, inverse.as_mut());
         let trace = inverse.squared_norm_l2();
-        solve_upper_triangular_in_place(l.transpose(), a.as_mut(), Par::Seq);
+        solve_upper_seq(l.transpose(), a.as_mut());
         let noise = self.noise;
         sums.noise += noise * noise * a.squared_norm_l2() + noise * (n as f64 - noise * trace);
         sums.noise += rest;
@@ -347,8 +344,8 @@ impl Prior {
     fn posterior(&self, reading: &Reading) -> Result<Mat<f64>> {
         let Conditioned { factor, cross } = self.at(&reading.designs)?;
         let mut a = self.deviation(reading);
-        solve_lower_triangular_in_place(factor.as_ref(), a.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(factor.transpose(), a.as_mut(), Par::Seq);
+        solve_lower_seq(factor.as_ref(), a.as_mut());
+        solve_upper_seq(factor.transpose(), a.as_mut());
         let mut codes = linalg::mul_seq(cross.transpose(), a.as_ref());
         for k in 0..codes.ncols() {
             let pairs = codes.col_mut(k).iter_mut().zip(&self.mean);

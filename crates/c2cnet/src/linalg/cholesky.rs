@@ -1,11 +1,8 @@
 //! Cholesky factorisations by blocks, whose products are cut into parts for all threads.
 
-use super::{par_column_chunks, tiles};
+use super::{clear_upper_halves, par_column_chunks, solve_lower_seq, solve_upper_seq, tiles};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
 use faer::prelude::{Reborrow, ReborrowMut, default};
 use faer::{MatMut, MatRef, Par};
 
@@ -37,35 +34,36 @@ pub fn cholesky_in_place(a: MatMut<'_, f64>) -> bool {
 /// The same on the calling thread.
 pub(crate) fn cholesky_in_place_seq(a: MatMut<'_, f64>) -> bool {
     let scratch = llt::factor::cholesky_in_place_scratch::<f64>(a.nrows(), Par::Seq, default());
-    llt::factor::cholesky_in_place(
+    let factored = llt::factor::cholesky_in_place(
         a,
         default(),
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(scratch)),
         default(),
-    )
-    .is_ok()
+    );
+    clear_upper_halves();
+    factored.is_ok()
 }
 
 /// $B \leftarrow (LL^\top)^{-1} B$.
 pub fn cholesky_solve_in_place(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
     par_column_chunks(b, RIGHT_HAND_SIDES, |_, mut b| {
-        solve_lower_triangular_in_place(l, b.rb_mut(), Par::Seq);
-        solve_upper_triangular_in_place(l.transpose(), b, Par::Seq);
+        solve_lower_seq(l, b.rb_mut());
+        solve_upper_seq(l.transpose(), b);
     });
 }
 
 /// $B \leftarrow L^{-1}B$.
 pub(crate) fn solve_lower(l: MatRef<'_, f64>, b: MatMut<'_, f64>) {
     par_column_chunks(b, RIGHT_HAND_SIDES, |_, b| {
-        solve_lower_triangular_in_place(l, b, Par::Seq);
+        solve_lower_seq(l, b);
     });
 }
 
 /// $B \leftarrow R^{-1}B$ for an upper triangular $R$.
 pub(crate) fn solve_upper(r: MatRef<'_, f64>, b: MatMut<'_, f64>) {
     par_column_chunks(b, RIGHT_HAND_SIDES, |_, b| {
-        solve_upper_triangular_in_place(r, b, Par::Seq);
+        solve_upper_seq(r, b);
     });
 }
 

@@ -5,14 +5,17 @@
 //! constant. Either way the order of additions, and so every bit, is the same on any number of threads.
 
 mod cholesky;
+mod matmul;
 mod tiles;
 
 pub use cholesky::{cholesky_in_place, cholesky_solve_in_place};
 pub(crate) use cholesky::{cholesky_in_place_seq, solve_lower, solve_upper};
+pub use matmul::clear_upper_halves;
+pub(crate) use matmul::{matmul, solve_lower_seq, solve_upper_seq, triangular_matmul};
 
 use crate::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::{evd, householder, matmul, qr::no_pivoting::factor, svd};
+use faer::linalg::{evd, householder, qr::no_pivoting::factor, svd};
 use faer::prelude::{ReborrowMut, default};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -42,7 +45,7 @@ pub fn mul(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 /// $AB$ on the calling thread, for many small products that run beside each other.
 pub fn mul_seq(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut c = Mat::zeros(a.nrows(), b.ncols());
-    matmul::matmul(c.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    matmul(c.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     c
 }
 
@@ -89,6 +92,8 @@ pub(crate) fn par_column_chunks_with<R>(
     chunks
         .into_par_iter()
         .for_each_init(scratch, |scratch, (start, chunk)| {
+            // The thread may have had a part of one of faer's factorisations before.
+            clear_upper_halves();
             work(scratch, start, chunk)
         });
 }
@@ -178,6 +183,7 @@ impl Qr {
             ))),
             default(),
         );
+        clear_upper_halves();
         Qr {
             factors: a,
             coefficients,
@@ -249,6 +255,7 @@ impl Qr {
                 MemStack::new(&mut MemBuffer::new(scratch)),
             );
         }
+        clear_upper_halves();
     }
 }
 
@@ -328,6 +335,7 @@ fn svd_with(a: MatRef<'_, f64>, vectors: [bool; 2], par: Par) -> Result<Svd> {
             "the singular value decomposition of a {m} x {n} matrix did not converge"
         ))
     })?;
+    clear_upper_halves();
     let s = s.column_vector().iter().copied().collect();
     Ok(Svd { u, s, v })
 }
@@ -352,6 +360,7 @@ pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)
             "the eigendecomposition of a {n} x {n} matrix did not converge"
         ))
     })?;
+    clear_upper_halves();
     Ok((values.column_vector().iter().copied().collect(), vectors))
 }
 

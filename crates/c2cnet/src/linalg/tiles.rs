@@ -3,7 +3,8 @@
 //! Where it is cut depends on shapes alone, so bits do not depend on the number of threads; whoever is idle takes the
 //! next part, so that products run well beside each other and inside of other parallel work.
 
-use faer::linalg::matmul::{matmul, triangular};
+use super::matmul::{matmul, triangular_matmul};
+use faer::linalg::matmul::triangular::BlockStructure::{Rectangular, TriangularLower};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// Products with fewer multiplications are left to the calling thread: handing them out costs as much.
@@ -137,18 +138,8 @@ fn gram_by_tiles(c: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64, tile: usize
 }
 
 fn gram_seq(c: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64) {
-    use triangular::BlockStructure::{Rectangular, TriangularLower};
-    triangular::matmul(
-        c,
-        TriangularLower,
-        Accum::Add,
-        a,
-        Rectangular,
-        a.transpose(),
-        Rectangular,
-        alpha,
-        Par::Seq,
-    );
+    let (c, b) = ((c, TriangularLower), (a.transpose(), Rectangular));
+    triangular_matmul(c, Accum::Add, (a, Rectangular), b, alpha, Par::Seq);
 }
 
 /// A small product of long matrices.

@@ -141,6 +141,7 @@ impl Inverse {
             Par::Seq,
             MemStack::new(&mut MemBuffer::new(scratch)),
         );
+        linalg::clear_upper_halves();
         x
     }
 }
@@ -156,15 +157,13 @@ fn dense(stiffness: &Symmetric, mass: &Symmetric, count: usize) -> Result<(Vec<f
         )));
     }
     let solve = |mut right: Mat<f64>| {
-        l.as_ref().solve_lower_triangular_in_place(right.as_mut());
+        linalg::solve_lower(l.as_ref(), right.as_mut());
         right
     };
     let half = solve(k);
     let (values, vectors) = linalg::symmetric_eigen(solve(half.transpose().to_owned()).as_ref())?;
     let mut vectors = vectors.as_ref().subcols(0, count).to_owned();
-    l.as_ref()
-        .transpose()
-        .solve_upper_triangular_in_place(vectors.as_mut());
+    linalg::solve_upper(l.transpose(), vectors.as_mut());
     Ok((values[..count].to_vec(), vectors))
 }
 
@@ -257,8 +256,7 @@ impl Krylov {
                 ));
             }
             let mut turned = block.transpose().to_owned();
-            gram.as_ref()
-                .solve_lower_triangular_in_place(turned.as_mut());
+            linalg::solve_lower(gram.as_ref(), turned.as_mut());
             block = turned.transpose().to_owned();
             let upper = Mat::from_fn(BLOCK, BLOCK, |i, j| if i <= j { gram[(j, i)] } else { 0.0 });
             triangle = linalg::mul(upper.as_ref(), triangle.as_ref());

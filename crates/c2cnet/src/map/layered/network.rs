@@ -8,12 +8,11 @@ use super::latent::Latent;
 use super::shape::{Affine, Shape};
 use super::transform::{Scratch, Transform};
 use crate::compute;
-use crate::linalg;
+use crate::linalg::{self, matmul};
 use crate::map::mlp::Activation;
 use crate::map::mlp::objective::cast;
 use crate::map::mlp::scalar::Scalar;
 use crate::map::mlp::vector::{add_multiple, multiply_by};
-use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 

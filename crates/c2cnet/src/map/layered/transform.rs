@@ -1,12 +1,11 @@
 //! From values at the latent points to coefficients and back, axis by axis where the points are a grid.
 
 use crate::basis::Separable;
-use crate::linalg;
+use crate::linalg::{self, matmul};
 use crate::map::mlp::objective::cast;
 use crate::map::mlp::scalar::Scalar;
 use crate::storage::tensor;
 use crate::{Error, Result};
-use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -11,9 +11,9 @@ use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
 use super::steps::Differentiate;
 use super::vector::{add_into, add_multiple, dot};
-use crate::{Result, linalg};
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
+use crate::Result;
+use crate::linalg::{self, matmul, triangular_matmul};
+use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
@@ -380,16 +380,12 @@ fn multiply<T: Scalar>(
         BlockStructure::Rectangular => {
             matmul(into, Accum::Replace, a, b, one, linalg::par());
         }
-        _ => triangular::matmul(
-            into,
-            BlockStructure::Rectangular,
-            Accum::Replace,
-            a,
-            shape,
-            b,
-            BlockStructure::Rectangular,
-            one,
-            linalg::par(),
-        ),
+        _ => {
+            let (into, b) = (
+                (into, BlockStructure::Rectangular),
+                (b, BlockStructure::Rectangular),
+            );
+            triangular_matmul(into, Accum::Replace, (a, shape), b, one, linalg::par());
+        }
     }
 }

@@ -11,9 +11,9 @@
 use super::objective::{Factor, Objective};
 use super::scalar::Scalar;
 use super::vector::{add_multiple, dot, scale, subtract};
+use crate::linalg::matmul;
 use crate::{Error, Result};
 use documented::Documented;
-use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use serde::{Deserialize, Serialize};
 
@@ -280,7 +280,7 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
             Factor::Shared(r) => {
                 let c = scratch.coordinates.as_mut().subcols_mut(0, columns);
                 let b = outputs.as_ref().subcols(0, columns);
-                matmul(c, Accum::Replace, r, b, one, par);
+                matmul(c, Accum::Replace, r.as_ref(), b, one, par);
                 for (j, k) in samples.enumerate() {
                     let column = scratch.coordinates.col_as_slice_mut(j);
                     sum += self.column(k, column, weight, &mut scratch.residuals);
@@ -296,7 +296,7 @@ impl<'a, T: Scalar> PreparedLoss<'a, T> {
                     let n = column.len();
                     let c = faer::MatMut::from_column_major_slice_mut(column, n, 1);
                     let b = outputs.as_ref().subcols(j, 1);
-                    matmul(c, Accum::Replace, r, b, one, Par::Seq);
+                    matmul(c, Accum::Replace, r.as_ref(), b, one, Par::Seq);
                     let column = &mut scratch.coordinates.col_as_slice_mut(j)[..n];
                     sum += self.column(k, column, weight, &mut scratch.residuals);
                     let c = MatRef::from_column_major_slice(column, n, 1);

@@ -8,8 +8,8 @@
 use super::activation::Activation;
 use super::scalar::Scalar;
 use super::vector::multiply_by;
+use crate::linalg::matmul;
 use crate::{Error, Result, memory};
-use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
