@@ -29,6 +29,10 @@ pub trait BasisFamily:
     /// say little about the function. Those of other families are orthogonal or local.
     const NEARLY_DEPENDENT: bool = false;
 
+    /// Whether reflections of the box turn each function into itself or its negative, so that a space holds the images
+    /// of all that it holds.
+    const MIRRORED: bool = false;
+
     /// Whether [`BasisFamily::ladders`] has functions that continue across periodic sides of a domain; only such
     /// families are searched there.
     const SEARCHED_ON_RINGS: bool = false;
@@ -268,6 +272,7 @@ trait Settings: Storable + fmt::Debug + Send + Sync {
     fn equals(&self, other: &BasisSpec) -> bool;
     fn depends_on_values(&self) -> bool;
     fn nearly_dependent(&self) -> bool;
+    fn mirrored(&self) -> bool;
     fn for_component(&self, component: usize) -> BasisSpec;
     fn references(&self) -> Vec<Reference>;
     fn build(&self, context: BuildContext<'_>) -> Result<Box<dyn Basis>>;
@@ -292,6 +297,10 @@ impl<F: BasisFamily> Settings for F {
 
     fn nearly_dependent(&self) -> bool {
         F::NEARLY_DEPENDENT
+    }
+
+    fn mirrored(&self) -> bool {
+        F::MIRRORED
     }
 
     fn for_component(&self, component: usize) -> BasisSpec {
@@ -327,6 +336,11 @@ impl BasisSpec {
     /// [`BasisFamily::depends_on_values`].
     pub(crate) fn depends_on_values(&self) -> bool {
         self.0.depends_on_values()
+    }
+
+    /// [`BasisFamily::MIRRORED`].
+    pub(crate) fn mirrored(&self) -> bool {
+        self.0.mirrored()
     }
 
     /// [`BasisFamily::NEARLY_DEPENDENT`].

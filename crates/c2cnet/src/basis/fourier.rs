@@ -108,6 +108,7 @@ impl FourierKind {
 
 impl BasisFamily for FourierSpec {
     const NAME: &'static str = "fourier";
+    const MIRRORED: bool = true;
     const SEARCHED_ON_RINGS: bool = true;
     const DOCUMENTATION: &'static str = Self::DOCS;
     type Basis = Fourier;

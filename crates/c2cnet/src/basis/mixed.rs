@@ -53,6 +53,7 @@ impl AxisKind {
 
 impl BasisFamily for MixedSpec {
     const NAME: &'static str = "mixed";
+    const MIRRORED: bool = true;
     const SEARCHED_ON_RINGS: bool = true;
     type Basis = Mixed;
 

@@ -92,6 +92,7 @@ impl PolynomialKind {
 
 impl BasisFamily for PolynomialSpec {
     const NAME: &'static str = "polynomial";
+    const MIRRORED: bool = true;
     const DOCUMENTATION: &'static str = Self::DOCS;
     type Basis = Polynomial;
 

@@ -296,7 +296,7 @@ impl Scratch {
 mod tests {
     use crate::basis::{BasisSpec, BuildContext, Design, Separable};
     use crate::data::{Bounds, Points};
-    use crate::linalg::{self, matmul};
+    use crate::linalg;
     use faer::Mat;
     use serde_json::json;
 

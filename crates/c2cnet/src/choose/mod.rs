@@ -30,7 +30,6 @@ use crate::data::{Dataset, Fields};
 use crate::encode::Kind;
 use crate::error::in_order;
 use crate::fit::{Context, Inputs, Outputs, Prepared, represent_outputs};
-use crate::map::SEARCH_SAMPLES;
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, Subject};
@@ -119,11 +118,6 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     Ok((plan, prepared))
 }
 
-/// Where maps are compared on less than half of the samples, another input space has to be ahead by this factor: the
-/// first represents the inputs better, which counts for more the more samples there are. On 2D Darcy with the symmetries of
-/// the square 400 cosines were ahead of 1,024 random features by 2 % on 3,000 of 19,200 images.
-const CLEARLY: f64 = 0.95;
-
 /// The comparison of inputs on all samples, once the spaces are settled.
 struct Comparison<'a> {
     folds: &'a Folds<'a>,
@@ -193,18 +187,13 @@ impl Comparison<'_> {
         mut best: EncodedInputs,
         prepared: &mut Prepared,
     ) -> Result<EncodedInputs> {
-        let samples = self.folds.first().split.train.len();
-        let margin = match samples > 2 * SEARCH_SAMPLES {
-            true => CLEARLY,
-            false => 1.0,
-        };
         for (i, draft) in self.drafts.iter().enumerate() {
             let mut words = input_space::in_words(&draft.plan).to_string();
             let others = draft.rivals.par_iter();
             let others = in_order(others.map(|(_, rival)| self.with_input(&best, i, rival)))?;
             for ((rival_words, _), other) in draft.rivals.iter().zip(others) {
                 let (least, most) = (other.2.error, best.2.error);
-                let wins = least < margin * most;
+                let wins = least < most;
                 let mut pair = [rival_words.clone(), words];
                 if !wins {
                     pair.reverse();
@@ -214,16 +203,11 @@ impl Comparison<'_> {
                     subject: Subject::InputSpace,
                     field: draft.plan.name.clone(),
                     candidates: Vec::new(),
-                    why: match least < most && !wins {
-                        true => format!(
-                            "{against} has {least:.2e} against {most:.2e} with some of the samples, too little to tell"
-                        ),
-                        false => format!(
-                            "with all samples {:.2e} against {:.2e} of {against}",
-                            least.min(most),
-                            least.max(most),
-                        ),
-                    },
+                    why: format!(
+                        "with all samples {:.2e} against {:.2e} of {against}",
+                        least.min(most),
+                        least.max(most),
+                    ),
                     chosen: chosen.clone(),
                 });
                 words = chosen;

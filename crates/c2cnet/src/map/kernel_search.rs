@@ -56,7 +56,7 @@ const KERNELS: [KernelFunction; 3] = [
 ];
 
 /// Samples with which parameters are chosen, at most; the final fit uses all.
-pub(crate) const SEARCH_SAMPLES: usize = 3000;
+const SEARCH_SAMPLES: usize = 3000;
 
 /// Samples for a first selection of kernels and exponents before the full comparison, a fifth of
 /// them held out. With at most twice as many samples there is only the full comparison.

@@ -47,6 +47,12 @@ fn strengths() -> impl Iterator<Item = f64> {
 const DEEP: f64 = 1e-16;
 const WORTH: f64 = 0.9;
 
+/// Weaker strengths are lost in the rounding of a Gram matrix.
+const GRAM_ROUNDING: f64 = 1e-13;
+
+/// A sample of which so little is left without it is reproduced whatever it is.
+const LEAST_LEFT: f64 = 1e-6;
+
 /// Singular values below this part of the largest are rounding.
 const RANK: f64 = 1e-14;
 
@@ -175,6 +181,28 @@ impl LinearMap {
         self.loo_error
     }
 
+    /// What the map would predict for each of its training samples had it been fitted to the others only:
+    /// $c_k - r_k/(1 - 1/N - l_k)$ with residuals $r_k$ and leverages $l_k = a_k^\top(AA^\top + \tau I)^{-1}a_k$.
+    /// `None` where leverages cannot be told from 1.
+    pub(super) fn left_out_predictions(
+        &self,
+        coefficients: MatRef<'_, f64>,
+        truth: MatRef<'_, f64>,
+    ) -> Option<Mat<f64>> {
+        let mut a = coefficients.to_owned();
+        linalg::subtract_from_columns(&mut a, &self.input_mean);
+        let largest = linalg::largest_singular_value(a.as_ref());
+        let strength = self.strength.max(GRAM_ROUNDING);
+        let left = left_of_samples(a.as_ref(), strength * largest * largest)?;
+        let mut predicted = self.predict(coefficients);
+        for (k, left) in left.into_iter().enumerate() {
+            for (p, c) in predicted.col_mut(k).iter_mut().zip(truth.col(k).iter()) {
+                *p = c + (*p - c) / left;
+            }
+        }
+        Some(predicted)
+    }
+
     /// The mean of the training targets: the prediction that ignores its input.
     pub fn output_mean(&self) -> &[f64] {
         &self.output_mean
@@ -238,6 +266,31 @@ fn loo_error(
     mean(&errors)
 }
 
+/// $1 - 1/N - l_k$ for each column of the centred `a`, by the smaller of its Gram matrices. `None` if that of a sample is
+/// next to nothing, or the matrix is not positive definite to rounding.
+fn left_of_samples(a: MatRef<'_, f64>, tau: f64) -> Option<Vec<f64>> {
+    let (rows, samples) = a.shape();
+    let wide = rows <= samples;
+    let mut gram = Mat::zeros(rows.min(samples), rows.min(samples));
+    linalg::add_gram(gram.as_mut(), if wide { a } else { a.transpose() });
+    for i in 0..gram.nrows() {
+        gram[(i, i)] += tau;
+    }
+    if !linalg::cholesky_in_place(gram.as_mut()) {
+        return None;
+    }
+    let mut solved = match wide {
+        true => a.to_owned(),
+        false => Mat::identity(samples, samples),
+    };
+    linalg::solve_lower(gram.as_ref(), solved.as_mut());
+    let squares = linalg::column_norms_squared(solved.as_ref()).into_iter();
+    // $I - A^\top(AA^\top + \tau I)^{-1}A = \tau(A^\top A + \tau I)^{-1}$.
+    let without = |square: f64| if wide { 1.0 - square } else { tau * square };
+    let left: Vec<f64> = squares.map(|s| without(s) - 1.0 / samples as f64).collect();
+    left.iter().all(|l| *l > LEAST_LEFT).then_some(left)
+}
+
 impl CoefficientMap for LinearMap {
     fn kind(&self) -> &'static str {
         "linear"
@@ -274,5 +327,78 @@ impl CoefficientMap for LinearMap {
             self.outputs(),
             self.strength
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wave(rows: usize, columns: usize, pace: f64) -> Mat<f64> {
+        Mat::from_fn(rows, columns, |i, k| {
+            ((i + 1) as f64 * pace * (k * k + 1) as f64).sin() + 0.3 * i as f64
+        })
+    }
+
+    /// Ridge regression to all columns but one, predicting that one.
+    fn without(k: usize, a: &Mat<f64>, c: &Mat<f64>, tau: f64) -> Mat<f64> {
+        let others: Vec<usize> = (0..a.ncols()).filter(|j| *j != k).collect();
+        let [mut a_others, mut c_others] =
+            [a, c].map(|m| linalg::select_columns(m.as_ref(), &others));
+        let [a_mean, c_mean] = [&a_others, &c_others].map(|m| linalg::column_mean(m.as_ref()));
+        linalg::subtract_from_columns(&mut a_others, &a_mean);
+        linalg::subtract_from_columns(&mut c_others, &c_mean);
+        let mut gram = &a_others * a_others.transpose();
+        (0..gram.nrows()).for_each(|i| gram[(i, i)] += tau);
+        assert!(linalg::cholesky_in_place(gram.as_mut()));
+        let mut at = Mat::from_fn(a.nrows(), 1, |i, _| a[(i, k)] - a_mean[i]);
+        linalg::cholesky_solve_in_place(gram.as_ref(), at.as_mut());
+        let slope = &c_others * (a_others.transpose() * at);
+        Mat::from_fn(c.nrows(), 1, |i, _| slope[(i, 0)] + c_mean[i])
+    }
+
+    #[test]
+    fn samples_are_left_out_as_by_fits_without_them() {
+        // More samples than coefficients, and fewer.
+        for (inputs, samples) in [(5, 20), (30, 12)] {
+            let (a, c) = (wave(inputs, samples, 0.37), wave(3, samples, 0.21));
+            let targets = Targets {
+                norm_squared: linalg::column_norms_squared(c.as_ref()),
+                outside_squared: vec![0.0; samples],
+                coordinates: c.clone(),
+                withheld_floor: None,
+                readings: None,
+            };
+            let map = LinearMap::fit(a.as_ref(), &targets).unwrap();
+            let map = LinearMap {
+                strength: 1e-2,
+                ..map
+            };
+            let mut centred = a.clone();
+            linalg::subtract_from_columns(&mut centred, &map.input_mean);
+            let largest = linalg::largest_singular_value(centred.as_ref());
+            let tau = map.strength * largest * largest;
+            // Its weights are those of the strength that was chosen; leverages are of the one above.
+            let left = left_of_samples(centred.as_ref(), tau).unwrap();
+            let mut gram = &centred * centred.transpose();
+            (0..inputs).for_each(|i| gram[(i, i)] += tau);
+            assert!(linalg::cholesky_in_place(gram.as_mut()));
+            let mut solved = centred.clone();
+            linalg::cholesky_solve_in_place(gram.as_ref(), solved.as_mut());
+            let mut moved = c.clone();
+            linalg::subtract_from_columns(&mut moved, &map.output_mean);
+            let fitted = &moved * (centred.transpose() * &solved);
+            for (k, left) in left.iter().enumerate() {
+                let other = without(k, &a, &c, tau);
+                for i in 0..3 {
+                    let residual = fitted[(i, k)] + map.output_mean[i] - c[(i, k)];
+                    let expected = other[(i, 0)] - c[(i, k)];
+                    assert!(
+                        (residual / left - expected).abs() < 1e-9,
+                        "{inputs} {k} {i}"
+                    );
+                }
+            }
+        }
     }
 }

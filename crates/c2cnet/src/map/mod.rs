@@ -16,7 +16,6 @@ mod split;
 
 pub use crate::compute::{KernelFunction, PassSettings};
 pub use kernel::{Features, KernelMap, KernelSettings};
-pub(crate) use kernel_search::SEARCH_SAMPLES;
 pub use kernel_search::{HeldOut, KernelChoice, KernelReport, KernelSearch, PassReport};
 pub use kernel_spec::KernelSpec;
 pub use layered::{LayeredMap, LayeredSpec};

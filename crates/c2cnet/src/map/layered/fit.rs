@@ -23,8 +23,12 @@ use std::time::Instant;
 /// Samples that are judged at a time.
 const JUDGED_TOGETHER: usize = 32;
 
-/// A linear map whose leave-one-out error is so many times that on its samples has learned them by heart.
+/// A linear map whose leave-one-out error is so many times that on its samples has learned them by heart, ...
 const LEARNED_BY_HEART: f64 = 1.05;
+
+/// ... and is of use for others if that error is less than this part of the mean's: what it has learned of single samples
+/// is noise to the layers.
+const GOOD: f64 = 0.05;
 
 /// Errors below this are rounding: such a map holds everywhere.
 const EXACT: f64 = 1e-10;
@@ -92,9 +96,14 @@ fn fit_with<T: Scalar>(
     let samples = &data.samples;
     let coefficients = linalg::select_columns(samples.coefficients, &split.train);
     let fold = samples.targets.select(&split.train);
-    let base = start(coefficients.as_ref(), &fold)?;
+    let (base, left_out) = start(coefficients.as_ref(), &fold)?;
     let latent = data.latent.clone().standardised(coefficients.as_ref());
-    let offsets = base.predict(samples.coefficients);
+    let mut offsets = base.predict(samples.coefficients);
+    for (k, &sample) in split.train.iter().enumerate() {
+        if let Some(left_out) = &left_out {
+            offsets.col_mut(sample).copy_from(left_out.col(k));
+        }
+    }
     let scale = scale(
         &fold.coordinates,
         linalg::select_columns(offsets.as_ref(), &split.train),
@@ -159,20 +168,30 @@ fn fit_with<T: Scalar>(
     Ok((map, report))
 }
 
-/// What the layers add to: the linear map, or the mean where it errs much less on its own samples than on others. What
-/// such a map leaves on the training samples is not what it leaves elsewhere, and layers would learn to mend the former.
-fn start(coefficients: MatRef<'_, f64>, targets: &Targets) -> Result<LinearMap> {
+/// What the layers add to: the linear map, unless it errs much less on its own samples than on others. What it leaves of
+/// these is not what it leaves elsewhere, and layers would learn to mend the former. Where it is good for others all the
+/// same, predictions for each sample of maps without it come with the map; else layers add to the mean.
+fn start(
+    coefficients: MatRef<'_, f64>,
+    targets: &Targets,
+) -> Result<(LinearMap, Option<Mat<f64>>)> {
     let linear = LinearMap::fit(coefficients, targets)?;
     let all: Vec<usize> = (0..coefficients.ncols()).collect();
-    let fitted = linear.predict(coefficients);
-    let error = mean(&targets.relative_errors(fitted.as_ref(), &all));
+    let error = |map: &LinearMap| {
+        let predicted = map.predict(coefficients);
+        mean(&targets.relative_errors(predicted.as_ref(), &all))
+    };
     let left_out = linear.loo_error();
-    Ok(
-        match left_out > EXACT && left_out > LEARNED_BY_HEART * error {
-            true => linear.without_slope(),
-            false => linear,
-        },
-    )
+    if left_out <= EXACT || left_out <= LEARNED_BY_HEART * error(&linear) {
+        return Ok((linear, None));
+    }
+    let truth = targets.coordinates.as_ref();
+    let predictions = linear.left_out_predictions(coefficients, truth);
+    let mean = linear.clone().without_slope();
+    Ok(match predictions {
+        Some(predictions) if left_out < GOOD * error(&mean) => (linear, Some(predictions)),
+        _ => (mean, None),
+    })
 }
 
 /// The root mean square, over samples and values, of what the map that layers add to leaves.
