@@ -3,6 +3,7 @@
 mod centres;
 pub mod conformance;
 mod design;
+mod directions;
 mod family;
 mod finite_elements;
 mod fourier;

@@ -20,6 +20,7 @@ mod ranking;
 mod reference_nodes;
 mod search;
 mod sizes;
+mod thinning;
 mod transforms;
 
 pub(crate) use output_space::{OutputRanking, rank_output};

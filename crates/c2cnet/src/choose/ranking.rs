@@ -3,25 +3,19 @@
 use super::few_readings::FewReadings;
 use super::grid_gap::GridGapCheck;
 use crate::basis::{BasisSpec, Ladder, ladders};
-use crate::data::{Bounds, Dataset, Field, Fields, Observations, Scattered};
-use crate::decode::{Evaluation, FieldDecoder, Withheld, choose_withheld};
+use crate::data::{Bounds, Field};
+use crate::decode::{Evaluation, FieldDecoder, Withheld};
 use crate::encode::Transform;
 use crate::error::in_order;
 use crate::fit::{Context, FieldSpace, LearnFrom};
 use crate::metrics::mean_relative;
 use crate::plan::{Components, check_domain};
-use crate::{Error, Result, linalg};
+use crate::{Error, Result};
 use faer::Mat;
-use rand::SeedableRng;
 use rayon::prelude::*;
 
-/// Points at which bases are compared, at most: enough for the largest of them.
-const POINTS: usize = 4096;
-
-/// The same for samples with points of their own, each of which needs a factorisation: points of one sample, ...
-const OWN_POINTS: usize = 400;
-
-/// ... and of all samples together.
+/// Points of samples with points of their own with which representations are compared, in all: each sample needs a
+/// factorisation.
 const OWN_POINTS_IN_ALL: usize = 12_000;
 
 /// Samples with which representations are compared, at most.
@@ -455,83 +449,6 @@ pub(super) fn finalists(ranked: &[Ranked]) -> Vec<usize> {
     chosen
 }
 
-/// Some points of a sample that has many of its own.
-fn thinned_sample(sample: &Scattered, seed: u64) -> Scattered {
-    let n = sample.points.len();
-    if n <= OWN_POINTS {
-        return sample.clone();
-    }
-    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-    let mut kept = rand::seq::index::sample(&mut rng, n, OWN_POINTS).into_vec();
-    kept.sort_unstable();
-    let values = sample.values.chunks_exact(n);
-    Scattered {
-        points: sample.points.select(&kept),
-        values: values
-            .flat_map(|component| kept.iter().map(|&i| component[i]))
-            .collect(),
-    }
-}
-
-/// Fewer points, where there are more than a comparison needs.
-pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
-    let thin = |field: &Field| -> Result<Field> {
-        match field.observations() {
-            Observations::Shared { points, values } if points.len() > 2 * POINTS => {
-                // The complement of a withheld set keeps the faces of the bounding box.
-                let mut kept: Vec<usize> = (0..points.len()).collect();
-                while kept.len() > POINTS {
-                    let current = points.select(&kept);
-                    let excess = 1.0 - POINTS as f64 / kept.len() as f64;
-                    let drop = choose_withheld(&current, excess.min(0.5), seed);
-                    if drop.is_empty() {
-                        break;
-                    }
-                    let mut gone = vec![false; kept.len()];
-                    drop.iter().for_each(|&i| gone[i] = true);
-                    kept = (0..kept.len())
-                        .filter(|&i| !gone[i])
-                        .map(|i| kept[i])
-                        .collect();
-                }
-                let values = values
-                    .iter()
-                    .map(|v| linalg::select_rows(v.as_ref(), &kept))
-                    .collect();
-                Field::shared(points.select(&kept), values)
-            }
-            Observations::PerSample(samples) => {
-                let thin =
-                    |(k, sample): (usize, &Scattered)| thinned_sample(sample, seed ^ k as u64);
-                let thin = samples.iter().enumerate().map(thin).collect();
-                Field::per_sample(field.components(), thin)
-            }
-            _ => Ok(field.clone()),
-        }
-    };
-    let all = |fields: &Fields| {
-        fields
-            .iter()
-            .map(|(name, field)| Ok((name.clone(), thin(field)?)))
-            .collect::<Result<Fields>>()
-    };
-    let outputs = all(&data.outputs)?;
-    let thinned = Dataset {
-        inputs: all(&data.inputs)?,
-        outputs,
-        n_train: None,
-        split: None,
-        triangles: data.triangles.clone(),
-        tetrahedra: None,
-        meta: data.meta.clone(),
-    };
-    let same_points = thinned.mesh_points() == data.mesh_points();
-    Ok(Dataset {
-        triangles: data.triangles.clone().filter(|_| same_points),
-        ..thinned
-    })
-}
-
 pub(super) fn name_of(spec: &BasisSpec) -> String {
     let value = serde_json::to_value(spec).unwrap_or_default();
     let text = |key: &str| value[key].as_str().unwrap_or_default().to_string();
@@ -566,7 +483,7 @@ pub(super) fn why_this_basis(ranked: &[Ranked], chosen: usize, what: &str) -> St
 mod tests {
     use super::*;
     use crate::Silent;
-    use crate::data::Points;
+    use crate::data::{Dataset, Points};
     use crate::settings::FitConfig;
 
     #[test]

@@ -1,7 +1,8 @@
 //! What the searches for spaces share.
 
 use super::few_readings::more_samples;
-use super::ranking::{Ranked, Ranking, StopRule, name_of, thinned};
+use super::ranking::{Ranked, Ranking, StopRule, name_of};
+use super::thinning::thinned;
 use crate::Result;
 use crate::basis::{BasisSpec, SingleValueSpec};
 use crate::data::{Dataset, Field};

@@ -5,7 +5,8 @@ use super::job::{
     Batches, Constants, Curve, Factor, Job, Layers, LossWeights, StepResult, StepSettings, Targets,
     Trainer, Weights,
 };
-use super::program::{Buffer, LANES, Layout, Op, Program, View, padded, whole};
+use super::layout::Layout;
+use super::program::{Buffer, LANES, Op, Program, View, padded, whole};
 use crate::Result;
 use faer::Mat;
 use std::collections::BTreeMap;

@@ -6,7 +6,8 @@
 //! channel matrices see neither, so that their padding needs no thought.
 
 use super::job::{Factor, Job, LayerSizes, Layers, Targets};
-use super::program::{Buffer, LANES, Lane, Layout, MAIN, Op, Part, Program, View, padded, whole};
+use super::layout::{Layout, Part};
+use super::program::{Buffer, LANES, Lane, MAIN, Op, Program, View, padded, whole};
 
 /// Numbers at points that go through the layers together where nothing is learned, at most.
 const TOGETHER: usize = 1 << 18;

@@ -20,6 +20,7 @@ mod gradients;
 mod job;
 mod kernel_function;
 mod layered;
+mod layout;
 mod program;
 
 #[cfg(test)]

@@ -1,18 +1,16 @@
 //! The choice of kernel, length, nugget, exponent and number of passes on held-out training samples.
 
 use super::kernel::{Features, KernelSettings, Relevance};
+use super::kernel_descent::{Descent, Fold, HALF, HeldOut, Start, Trial, WHOLE};
 use super::{KernelFunction, KernelSpec, LinearMap, PassSettings, Split, agop};
-use crate::compute::{self, Dense, Sweep};
+use crate::compute;
 use crate::decode::Targets;
 use crate::error::in_order;
-use crate::metrics::mean;
 use crate::observe::{Observer, check_cancelled};
 use crate::{Error, Result, linalg};
-use faer::{Mat, MatRef};
+use faer::MatRef;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::sync::Arc;
 
 /// A choice, with the features it was made in.
 #[derive(Debug)]
@@ -68,30 +66,6 @@ const NEAR: f64 = 1.25;
 /// ... and so are all after this many.
 const FINALISTS: usize = 3;
 
-/// A step along the grid must lower the error by this factor: the minimum is flat.
-const PROGRESS: f64 = 0.999;
-
-/// Exponents of two and of ten, doubled, between which length and nugget are chosen.
-const LENGTHS: std::ops::RangeInclusive<i32> = 0..=18;
-const NUGGETS: std::ops::RangeInclusive<i32> = -26..=-4;
-
-/// Steps along them by factors of two and ten, and by the roots of these.
-const WHOLE: i32 = 2;
-const HALF: i32 = 1;
-
-/// Samples, one column each, of which some are held out.
-#[derive(Clone, Copy)]
-pub struct HeldOut<'a> {
-    /// Input coefficients.
-    pub coefficients: MatRef<'a, f64>,
-    /// What a map should make of them.
-    pub targets: &'a Targets,
-    /// Which samples are fitted and which judge.
-    pub split: &'a Split,
-    /// The linear map of those that are fitted.
-    pub linear: &'a LinearMap,
-}
-
 /// How the settings of a kernel map are chosen: by the error on held-out samples, the mean over several splits if
 /// there are several.
 pub struct KernelSearch<'a> {
@@ -117,9 +91,11 @@ impl KernelSearch<'_> {
         let comparison = Comparison {
             coarse: large.then(|| folds(splits, COARSE_SAMPLES)),
             fine,
-            spec,
-            observer: self.observer,
-            dense: compute::dense(self.observer.device())?,
+            descent: Descent {
+                spec,
+                observer: self.observer,
+                dense: compute::dense(self.observer.device())?,
+            },
         };
         let mut found = comparison.first_pass()?;
         self.reweight(&comparison, &mut found)?;
@@ -131,7 +107,10 @@ impl KernelSearch<'_> {
             error: found.passes[chosen].error,
         });
         let features = std::slice::from_ref(&found.features[chosen]);
-        if let Some(finer) = comparison.descend(features, &comparison.fine, start, HALF)? {
+        if let Some(finer) = comparison
+            .descent
+            .descend(features, &comparison.fine, start, HALF)?
+        {
             found.passes[chosen].settings = finer.settings;
             found.passes[chosen].error = finer.error;
         }
@@ -159,7 +138,13 @@ impl KernelSearch<'_> {
             let folds = features.par_iter().zip(&comparison.fine);
             features = in_order(folds.map(|(features, fold)| {
                 let (a, c) = (fold.a.as_ref(), fold.c.as_ref());
-                agop::reweight(features, a, c, weighed_by, (self.seed, &*comparison.dense))
+                agop::reweight(
+                    features,
+                    a,
+                    c,
+                    weighed_by,
+                    (self.seed, &*comparison.descent.dense),
+                )
             }))?;
             let only = std::slice::from_ref(&features);
             let Some(trial) = comparison.best_of(only, Some(weighed_by))? else {
@@ -250,80 +235,18 @@ impl KernelSettings {
     }
 }
 
-/// Samples that are fitted and samples that are held out.
-struct Fold<'a> {
-    a: Mat<f64>,
-    /// Centred targets.
-    c: Mat<f64>,
-    mean: Vec<f64>,
-    a_held: Mat<f64>,
-    targets: &'a Targets,
-    held: &'a [usize],
-    linear: &'a LinearMap,
-}
-
-impl<'a> Fold<'a> {
-    /// At most `samples` of the split, four to one.
-    fn new(held_out: &HeldOut<'a>, samples: usize) -> Self {
-        let HeldOut {
-            coefficients,
-            targets,
-            split,
-            linear,
-        } = *held_out;
-        let Split { train, validation } = split;
-        // The caller shuffles or strides both lists, so a prefix is a fair choice.
-        let train = &train[..train.len().min(samples * 4 / 5)];
-        let held = &validation[..validation.len().min(samples / 5)];
-        let mut c = linalg::select_columns(targets.coordinates.as_ref(), train);
-        let mean = linalg::column_mean(c.as_ref());
-        linalg::subtract_from_columns(&mut c, &mean);
-        Fold {
-            a: linalg::select_columns(coefficients, train),
-            c,
-            mean,
-            a_held: linalg::select_columns(coefficients, held),
-            targets,
-            held,
-            linear,
-        }
-    }
-
-    /// The number of samples fitted and held out.
-    fn samples(&self) -> (usize, usize) {
-        (self.a.ncols(), self.held.len())
-    }
-
-    /// The mean error of predicted coordinates of the held-out samples, infinite where they are no numbers.
-    fn error(&self, mut predicted: Mat<f64>) -> f64 {
-        for column in 0..predicted.ncols() {
-            for (v, m) in predicted.col_mut(column).iter_mut().zip(&self.mean) {
-                *v += m;
-            }
-        }
-        let error = mean(&self.targets.relative_errors(predicted.as_ref(), self.held));
-        if error.is_finite() {
-            error
-        } else {
-            f64::INFINITY
-        }
-    }
-}
-
 /// Compares features, kernels and parameters.
 struct Comparison<'a> {
     fine: Vec<Fold<'a>>,
     coarse: Option<Vec<Fold<'a>>>,
-    spec: &'a KernelSpec,
-    observer: &'a dyn Observer,
-    dense: Arc<dyn Dense>,
+    descent: Descent<'a>,
 }
 
 impl Comparison<'_> {
     /// The best of several exponents of the coordinates' relevance.
     fn first_pass(&self) -> Result<Found> {
-        let exponents: &[Option<f64>] = match &self.spec.exponent {
-            Some(_) => std::slice::from_ref(&self.spec.exponent),
+        let exponents: &[Option<f64>] = match &self.descent.spec.exponent {
+            Some(_) => std::slice::from_ref(&self.descent.spec.exponent),
             None => &[Some(0.5), Some(0.75), Some(1.0), None],
         };
         let relevance = self.fine.par_iter();
@@ -359,7 +282,7 @@ impl Comparison<'_> {
         features: &[Vec<Features>],
         start: Option<PassSettings>,
     ) -> Result<Option<Trial>> {
-        let kernels: &[KernelFunction] = match &self.spec.kernel {
+        let kernels: &[KernelFunction] = match &self.descent.spec.kernel {
             Some(k) => std::slice::from_ref(k),
             None => &KERNELS,
         };
@@ -382,7 +305,8 @@ impl Comparison<'_> {
     fn compare(&self, features: &[Vec<Features>], mut starts: Vec<Start>) -> Result<Option<Trial>> {
         if let Some(coarse) = &self.coarse {
             let descents = starts.par_iter();
-            let descents = descents.map(|start| self.descend(features, coarse, *start, WHOLE));
+            let descents =
+                descents.map(|start| self.descent.descend(features, coarse, *start, WHOLE));
             let mut sorted: Vec<Trial> = in_order(descents)?.into_iter().flatten().collect();
             sorted.sort_by(|a, b| a.error.total_cmp(&b.error));
             let near = sorted.first().map_or(0.0, |best| NEAR * best.error);
@@ -393,7 +317,7 @@ impl Comparison<'_> {
         let Some((first, others)) = starts.split_first() else {
             return Ok(None);
         };
-        let descend = |start: &Start| self.descend(features, &self.fine, *start, WHOLE);
+        let descend = |start: &Start| self.descent.descend(features, &self.fine, *start, WHOLE);
         let alone = |s: &Start| s.from.is_some() || s.kernel != first.kernel;
         let (best, others) = match others.iter().all(alone) {
             true => {
@@ -416,186 +340,5 @@ impl Comparison<'_> {
             true => next,
             false => best,
         }))
-    }
-
-    /// Descends on the grid of length and nugget, one step at a time, until no neighbour is better.
-    fn descend(
-        &self,
-        features: &[Vec<Features>],
-        folds: &[Fold<'_>],
-        start: Start,
-        stride: i32,
-    ) -> Result<Option<Trial>> {
-        let spec = self.spec;
-        let mut grid = ErrorGrid::new(self, &features[start.features], folds, start.kernel)?;
-        let mut position = start.position();
-        let mut error = grid.error_at(position)?;
-        // Where nothing factors, a larger nugget will.
-        while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
-            position.1 += 2;
-            error = grid.error_at(position)?;
-        }
-        let mut steps = Vec::new();
-        if spec.nugget.is_none() {
-            steps.extend([(0, -1), (0, 1)]);
-        }
-        if spec.length.is_none() {
-            steps.extend([(1, 0), (-1, 0)]);
-        }
-        if spec.nugget.is_none() && spec.length.is_none() {
-            // Length and nugget trade off along this diagonal.
-            steps.extend([(1, -2), (-1, 2)]);
-        }
-        let mut improved = true;
-        while improved {
-            improved = false;
-            for (i, step) in steps.iter().enumerate() {
-                let to = |(l, n): &(i32, i32)| (position.0 + stride * l, position.1 + stride * n);
-                let next = to(step);
-                // If this step does not help, the ones after it are next.
-                grid.look_ahead(steps[i..].iter().map(to))?;
-                let e = grid.error_at(next)?;
-                if e < PROGRESS * error {
-                    (position, error, improved) = (next, e, true);
-                }
-            }
-        }
-        Ok(error.is_finite().then(|| Trial {
-            features: start.features,
-            settings: grid.at(position),
-            error,
-        }))
-    }
-}
-
-/// Where a descent begins: at settings that were good before, or where minima of the kernel usually are.
-#[derive(Clone, Copy)]
-struct Start {
-    /// Which of the features.
-    features: usize,
-    kernel: KernelFunction,
-    from: Option<PassSettings>,
-}
-
-/// Where a descent ended.
-#[derive(Clone, Copy)]
-struct Trial {
-    features: usize,
-    settings: PassSettings,
-    error: f64,
-}
-
-impl Start {
-    fn at(trial: &Trial) -> Self {
-        Start {
-            features: trial.features,
-            kernel: trial.settings.kernel,
-            from: Some(trial.settings),
-        }
-    }
-
-    /// The settings of another descent, if it had the same kernel.
-    fn near(&self, other: Option<&Trial>) -> Option<PassSettings> {
-        let settings = other.map(|o| o.settings);
-        settings.filter(|s| s.kernel == self.kernel)
-    }
-
-    fn position(&self) -> Position {
-        match (self.from, self.kernel) {
-            (Some(s), _) => (
-                (2.0 * s.length.log2()).round() as i32,
-                (2.0 * s.nugget.log10()).round() as i32,
-            ),
-            // The smoother kernel has its minimum at shorter lengths and larger nuggets.
-            (None, KernelFunction::Matern52) => (10, -22),
-            (None, KernelFunction::InverseMultiquadric) => (4, -16),
-            (None, KernelFunction::Gaussian) => (4, -16),
-        }
-    }
-}
-
-/// Doubled exponents of two for the length and of ten for the nugget.
-type Position = (i32, i32);
-
-/// Errors over length and nugget, each computed once.
-struct ErrorGrid<'a> {
-    comparison: &'a Comparison<'a>,
-    kernel: KernelFunction,
-    /// Each with its kernel regressions.
-    folds: Vec<(&'a Fold<'a>, Box<dyn Sweep + 'a>)>,
-    seen: HashMap<Position, f64>,
-}
-
-impl<'a> ErrorGrid<'a> {
-    fn new(
-        comparison: &'a Comparison<'a>,
-        features: &[Features],
-        folds: &'a [Fold<'a>],
-        kernel: KernelFunction,
-    ) -> Result<Self> {
-        let sweep = |(fold, features): (&'a Fold<'a>, &Features)| {
-            let z = features.apply(fold.a.as_ref());
-            let held = features.apply(fold.a_held.as_ref());
-            let sweep = (comparison.dense).sweep(z.as_ref(), held.as_ref(), fold.c.as_ref())?;
-            Ok((fold, sweep))
-        };
-        let folds = folds.par_iter().zip(features).map(sweep);
-        Ok(ErrorGrid {
-            comparison,
-            kernel,
-            folds: in_order(folds)?,
-            seen: HashMap::new(),
-        })
-    }
-
-    fn at(&self, (l, n): Position) -> PassSettings {
-        let spec = self.comparison.spec;
-        PassSettings {
-            kernel: self.kernel,
-            length: (spec.length).unwrap_or_else(|| 2f64.powf(f64::from(l) / 2.0)),
-            nugget: (spec.nugget).unwrap_or_else(|| 10f64.powf(f64::from(n) / 2.0)),
-        }
-    }
-
-    /// The held-out error, infinite where a kernel matrix does not factor and beyond the grid.
-    fn error_at(&mut self, position: Position) -> Result<f64> {
-        if !self.contains(position) {
-            return Ok(f64::INFINITY);
-        }
-        if let Some(&error) = self.seen.get(&position) {
-            return Ok(error);
-        }
-        let error = self.compute(position)?;
-        self.seen.insert(position, error);
-        Ok(error)
-    }
-
-    fn contains(&self, position: Position) -> bool {
-        LENGTHS.contains(&position.0) && NUGGETS.contains(&position.1)
-    }
-
-    /// Computes the error at the first of these positions, if it is not known, and beside it those at the following
-    /// ones, as far as there are threads that would be idle. How many are computed early changes no result.
-    fn look_ahead(&mut self, positions: impl Iterator<Item = Position>) -> Result<()> {
-        let width = self.comparison.dense.side_by_side();
-        let unknown = |p: &Position| self.contains(*p) && !self.seen.contains_key(p);
-        let mut positions = positions.peekable();
-        if width == 1 || !positions.peek().is_some_and(unknown) {
-            return Ok(());
-        }
-        let ahead: Vec<Position> = positions.filter(unknown).take(width).collect();
-        let errors = in_order(ahead.par_iter().map(|&p| self.compute(p)))?;
-        self.seen.extend(ahead.into_iter().zip(errors));
-        Ok(())
-    }
-
-    fn compute(&self, position: Position) -> Result<f64> {
-        let pass = self.at(position);
-        let errors = in_order(self.folds.par_iter().map(|(fold, sweep)| {
-            check_cancelled(self.comparison.observer)?;
-            let predicted = sweep.predictions(pass)?;
-            Ok(predicted.map_or(f64::INFINITY, |p| fold.error(p)))
-        }))?;
-        Ok(errors.iter().sum::<f64>() / self.folds.len() as f64)
     }
 }

@@ -4,6 +4,7 @@ mod agop;
 pub mod conformance;
 pub(crate) mod joint;
 mod kernel;
+mod kernel_descent;
 mod kernel_search;
 mod kernel_spec;
 pub mod layered;
@@ -16,7 +17,8 @@ mod split;
 
 pub use crate::compute::{KernelFunction, PassSettings};
 pub use kernel::{Features, KernelMap, KernelSettings};
-pub use kernel_search::{HeldOut, KernelChoice, KernelReport, KernelSearch, PassReport};
+pub use kernel_descent::HeldOut;
+pub use kernel_search::{KernelChoice, KernelReport, KernelSearch, PassReport};
 pub use kernel_spec::KernelSpec;
 pub use layered::{LayeredMap, LayeredSpec};
 pub use linear::LinearMap;

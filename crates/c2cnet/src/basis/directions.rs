@@ -1,0 +1,218 @@
+//! Principal directions of training values, the learned part of a hybrid space.
+
+use crate::{Result, linalg};
+use faer::{Mat, MatRef};
+
+/// A part below this, relative to the whole, is rounding.
+const ROUNDING: f64 = 1e-10;
+
+/// Matrices with more entries than this have their principal directions taken from Gram matrices.
+const LARGE: usize = 4_000_000;
+
+/// Samples of such matrices that are looked at, at most.
+const LEARNING_SAMPLES: usize = 1000;
+
+/// Eigenvalues of a Gram matrix below this part of the largest are left to the next one, ...
+const GRAM_CUT: f64 = 1e-10;
+
+/// ... of which there are so many: down to 1e-15 of the largest direction.
+const GRAM_PASSES: usize = 3;
+
+/// Principal directions of the residuals of `values`, at most so many, signs as in the data.
+pub(super) fn learned_directions(
+    residuals: MatRef<'_, f64>,
+    values: MatRef<'_, f64>,
+    most: usize,
+    tolerance: f64,
+) -> Result<Mat<f64>> {
+    let scale = linalg::column_norms_squared(values)
+        .iter()
+        .sum::<f64>()
+        .sqrt();
+    let independent = independent_directions(residuals, most, scale, tolerance)?;
+    let count = independent.ncols().min(most);
+    if count == 0 {
+        return Ok(Mat::zeros(residuals.nrows(), 0));
+    }
+    let qr = linalg::Qr::new(independent.subcols(0, count).to_owned());
+    let r = qr.r();
+    let mut directions = qr.q_mul(Mat::<f64>::identity(count, count).as_ref());
+    // Householder's Q may turn a direction around; keep those of the mean and of U.
+    for j in 0..count {
+        if r[(j, j)] < 0.0 {
+            directions.col_mut(j).iter_mut().for_each(|v| *v = -*v);
+        }
+    }
+    Ok(directions)
+}
+
+/// How many of the leading singular values leave no more than `allowed`.
+fn enough(sigma: &[f64], allowed: f64) -> usize {
+    let mut left = 0.0;
+    let mut count = sigma.len();
+    while count > 0 {
+        left += sigma[count - 1] * sigma[count - 1];
+        if left > allowed * allowed {
+            break;
+        }
+        count -= 1;
+    }
+    count
+}
+
+/// Singular values and left singular vectors, the leading `most` where only those are needed, until no more than
+/// `allowed` is left.
+fn left_singular(a: Mat<f64>, most: usize, allowed: f64) -> Result<(Vec<f64>, Mat<f64>)> {
+    if a.nrows() * a.ncols() <= LARGE {
+        let svd = linalg::thin_svd(a.as_ref())?;
+        return Ok((svd.s, svd.u));
+    }
+    // Some samples show the directions of many.
+    let stride = a.ncols().div_ceil(LEARNING_SAMPLES);
+    let some: Vec<usize> = (0..a.ncols()).step_by(stride).collect();
+    // One Gram matrix sees directions down to the root of rounding; what they leave has one of its own.
+    let mut rest = linalg::select_columns(a.as_ref(), &some);
+    let (mut sigma, mut u) = from_gram(rest.as_ref(), most)?;
+    for _ in 1..GRAM_PASSES {
+        let inside = linalg::mul(u.transpose(), rest.as_ref());
+        linalg::mul_add(rest.as_mut(), u.as_ref(), inside.as_ref(), -1.0);
+        let rounding = f64::EPSILON * sigma.first().copied().unwrap_or(0.0);
+        let left = rest.norm_l2() * (stride as f64).sqrt();
+        if sigma.len() >= most || left <= rounding.max(allowed) {
+            break;
+        }
+        let (more, directions) = from_gram(rest.as_ref(), most - sigma.len())?;
+        let mut all = Mat::zeros(u.nrows(), sigma.len() + more.len());
+        let (mut before, mut after) = all.as_mut().split_at_col_mut(sigma.len());
+        before.copy_from(&u);
+        after.copy_from(&directions);
+        u = all;
+        sigma.extend(more);
+    }
+    // As large as those of all samples.
+    sigma.iter_mut().for_each(|s| *s *= (stride as f64).sqrt());
+    Ok((sigma, u))
+}
+
+/// Leading singular values and left singular vectors from the smaller Gram matrix:
+/// $A^\top A = W\Sigma^2W^\top$, $U = AW\Sigma^{-1}$, or $AA^\top = U\Sigma^2U^\top$.
+fn from_gram(a: MatRef<'_, f64>, most: usize) -> Result<(Vec<f64>, Mat<f64>)> {
+    let (n, samples) = a.shape();
+    if samples >= n {
+        let (eigenvalues, vectors) =
+            linalg::symmetric_eigen(linalg::mul(a, a.transpose()).as_ref())?;
+        return Ok(leading(&eigenvalues, vectors.as_ref(), most));
+    }
+    let (eigenvalues, vectors) = linalg::symmetric_eigen(linalg::mul(a.transpose(), a).as_ref())?;
+    let (sigma, w) = leading(&eigenvalues, vectors.as_ref(), most);
+    let mut u = linalg::mul(a, w.as_ref());
+    for (j, s) in sigma.iter().enumerate() {
+        u.col_mut(j).iter_mut().for_each(|v| *v /= s);
+    }
+    Ok((sigma, u))
+}
+
+/// The largest eigenvalues' roots that a Gram matrix tells from rounding, descending, and their vectors.
+fn leading(eigenvalues: &[f64], vectors: MatRef<'_, f64>, most: usize) -> (Vec<f64>, Mat<f64>) {
+    let mut order: Vec<usize> = (0..eigenvalues.len()).collect();
+    order.sort_by(|&i, &j| eigenvalues[j].total_cmp(&eigenvalues[i]));
+    let largest = order.first().map_or(0.0, |&i| eigenvalues[i]);
+    order.retain(|&i| eigenvalues[i] > GRAM_CUT * largest);
+    order.truncate(most);
+    let sigma = order.iter().map(|&i| eigenvalues[i].sqrt()).collect();
+    (sigma, linalg::select_columns(vectors, &order))
+}
+
+/// $[\mu/\|\mu\|, u_1, \dots, u_r]$ without what is rounding (of data of size `scale`) or depends on columns before
+/// it.
+fn independent_directions(
+    values: MatRef<'_, f64>,
+    most: usize,
+    scale: f64,
+    tolerance: f64,
+) -> Result<Mat<f64>> {
+    let (n, samples) = values.shape();
+    let mean = linalg::column_mean(values);
+    let mut centred = values.to_owned();
+    linalg::subtract_from_columns(&mut centred, &mean);
+    let (sigma, u) = left_singular(centred, most, tolerance * scale)?;
+    let total = linalg::column_norms_squared(values)
+        .iter()
+        .sum::<f64>()
+        .sqrt();
+    // Against the uncentred data, so that equal samples leave no direction.
+    let rounding = f64::EPSILON * n.max(samples) as f64 * total.max(scale);
+    let rank = sigma.iter().filter(|&&s| s > rounding).count();
+    let rank = rank.min(enough(&sigma, tolerance * scale));
+
+    let norm = mean.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let mut columns: Vec<Vec<f64>> = Vec::with_capacity(rank + 1);
+    let column = |k: usize| u.col(k).iter().copied().collect::<Vec<f64>>();
+    if norm * (samples as f64).sqrt() <= ROUNDING * total.max(scale) {
+        columns.extend((0..rank).map(column));
+    } else {
+        // What the directions so far leave of the mean. Once nothing is left, the direction that
+        // took the rest follows from the mean and the others; directions being orthogonal, that
+        // happens at most once.
+        let mut rest: Vec<f64> = mean.iter().map(|v| v / norm).collect();
+        columns.push(rest.clone());
+        let mut left = true;
+        for k in 0..rank {
+            let u = column(k);
+            let part: f64 = rest.iter().zip(&u).map(|(a, b)| a * b).sum();
+            rest.iter_mut().zip(&u).for_each(|(a, b)| *a -= part * b);
+            let remains = rest.iter().map(|v| v * v).sum::<f64>().sqrt() > ROUNDING;
+            if remains || !left {
+                columns.push(u);
+            }
+            left = remains;
+        }
+    }
+    Ok(Mat::from_fn(n, columns.len(), |i, j| columns[j][i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gram_and_svd_find_the_same_directions() {
+        let repeated = Mat::from_fn(72, 200, |i, k| {
+            let (x, k) = (i as f64 / 72.0, (k % 30) as f64 + 1e-3 * (k % 7) as f64);
+            1.0 + k.sin() * x.cos() + (2.0 * k).cos() * (3.0 * x).sin() + (0.7 * k).sin() * x * x
+        });
+        let (sigma, u) = from_gram(repeated.as_ref(), 3).unwrap();
+        let svd = linalg::thin_svd(repeated.as_ref()).unwrap();
+        for (j, s) in sigma.iter().enumerate().take(3) {
+            assert!((s / svd.s[j] - 1.0).abs() < 1e-9);
+            let cosine: f64 = u
+                .col(j)
+                .iter()
+                .zip(svd.u.col(j).iter())
+                .map(|(a, b)| a * b)
+                .sum();
+            assert!((cosine.abs() - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// Directions of a large matrix leave what is allowed, however small they are beside the first.
+    #[test]
+    fn many_samples_are_deflated() {
+        let (n, samples) = (64, LARGE / 64 + 64);
+        let size = |j: usize| 10f64.powi(-3 * j as i32);
+        let a = Mat::from_fn(n, samples, |i, k| {
+            let wave = |j: usize| ((j + 1) as f64 * (i as f64 + 0.5) * 0.049).cos();
+            let terms =
+                (0..4).map(|j| size(j) * wave(j) * ((j + 2) as f64 * k as f64 * 0.37).sin());
+            terms.sum()
+        });
+        let (sigma, u) = left_singular(a.clone(), 10, 1e-12 * a.norm_l2()).unwrap();
+        // Later directions lean on the earlier ones by rounding, which the QR of `learned_directions` takes away.
+        let count = u.ncols();
+        let q = linalg::Qr::new(u).q_mul(Mat::<f64>::identity(count, count).as_ref());
+        let inside = linalg::mul(q.transpose(), a.as_ref());
+        let left = (linalg::mul(q.as_ref(), inside.as_ref()) - &a).norm_l2();
+        assert!(sigma.len() >= 4 && left < 1e-11 * a.norm_l2(), "{left}");
+        assert!((sigma[0] / linalg::thin_svd(a.as_ref()).unwrap().s[0] - 1.0).abs() < 0.05);
+    }
+}
