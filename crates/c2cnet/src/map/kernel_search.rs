@@ -2,7 +2,7 @@
 
 use super::kernel::{Features, KernelSettings, Relevance};
 use super::kernel_descent::{Descent, Fold, HALF, HeldOut, Start, Trial, WHOLE};
-use super::{KernelFunction, KernelSpec, LinearMap, PassSettings, Split, agop};
+use super::{KernelFunction, KernelSpec, LinearMap, PassSettings, agop};
 use crate::compute;
 use crate::decode::Targets;
 use crate::error::in_order;
