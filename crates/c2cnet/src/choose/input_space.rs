@@ -140,23 +140,12 @@ impl Search<'_> {
         let name = drafts[i].plan.name.clone();
         let judged = judge.finalists(drafts, i, ranked)?;
         let best = judged.iter().map(|j| j.0).fold(f64::INFINITY, f64::min);
-        // Images of samples stay in spaces that symmetries turn into themselves.
         let symmetric = self.context.protocol.symmetries != Symmetries::None;
-        let mirrored = |j: &&(f64, usize)| ranked[j.1].spec.mirrored();
-        let (only_mirrored, tie) = match symmetric && judged.iter().any(|j| mirrored(&j)) {
-            true => (true, TIE_OF_IMAGES),
-            false => (false, TIE),
-        };
-        let tied = judged
-            .iter()
-            .filter(|j| j.0 <= tie * best && (!only_mirrored || mirrored(j)));
-        // In a tie, what represents the inputs best serves the larger final fit best, up to the
-        // point where the fewest functions do.
-        let Some(&(error, chosen)) = tied.min_by(|a, b| {
-            let key = |j: usize| (ranked[j].error.max(NEGLIGIBLE_INPUT), ranked[j].functions);
-            let (a, b) = (key(a.1), key(b.1));
-            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-        }) else {
+        let mirrored = |j: usize| symmetric && ranked[j].spec.mirrored();
+        // Images of samples stay in spaces that symmetries turn into themselves.
+        let chosen = best_of_tied(&judged, ranked, TIE_OF_IMAGES, mirrored)
+            .or_else(|| best_of_tied(&judged, ranked, TIE, |_| true));
+        let Some((error, chosen)) = chosen else {
             return Err(Error::Data(format!(
                 "no basis could encode the input {name:?}; name one in the settings"
             )));
@@ -348,6 +337,25 @@ impl Search<'_> {
     }
 }
 
+/// Of bases that are `admitted` and err by at most `tie` times the least error, the one that represents inputs best, which
+/// serves the larger final fit best, up to the point where the fewest functions do.
+fn best_of_tied(
+    judged: &[(f64, usize)],
+    ranked: &[Ranked],
+    tie: f64,
+    admitted: impl Fn(usize) -> bool,
+) -> Option<(f64, usize)> {
+    let least = judged.iter().map(|j| j.0).fold(f64::INFINITY, f64::min);
+    let key = |j: usize| (ranked[j].error.max(NEGLIGIBLE_INPUT), ranked[j].functions);
+    let tied = judged
+        .iter()
+        .filter(|j| j.0 <= tie * least && admitted(j.1));
+    tied.copied().min_by(|a, b| {
+        let (a, b) = (key(a.1), key(b.1));
+        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+    })
+}
+
 /// What kind of space an input has.
 pub(super) fn in_words(plan: &InputPlan) -> &'static str {
     match plan.is_learned() {
@@ -406,5 +414,40 @@ fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
             ..EncoderSpec::default()
         },
         ..plan.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::{FourierKind, FourierSpec};
+
+    fn ranked(spec: impl Into<BasisSpec>, error: f64) -> Ranked {
+        Ranked {
+            family: 0,
+            spec: spec.into(),
+            functions: 100,
+            rank: 100,
+            error,
+            between: error,
+            fitted: error,
+            cut: 0.0,
+            trusted: true,
+        }
+    }
+
+    #[test]
+    fn symmetries_admit_what_they_turn_into_itself_if_it_is_close() {
+        let all = [
+            ranked(crate::basis::PointValuesSpec::default(), 1e-2),
+            ranked(FourierSpec::new(FourierKind::Cosine, 100), 2e-2),
+        ];
+        let mirrored = |j: usize| all[j].spec.mirrored();
+        let close = [(1.0, 0), (1.4, 1)];
+        let choice = best_of_tied(&close, &all, TIE_OF_IMAGES, mirrored);
+        assert_eq!(choice, Some((1.4, 1)));
+        let far = [(1.0, 0), (1.6, 1)];
+        assert_eq!(best_of_tied(&far, &all, TIE_OF_IMAGES, mirrored), None);
+        assert_eq!(best_of_tied(&far, &all, TIE, |_| true), Some((1.0, 0)));
     }
 }

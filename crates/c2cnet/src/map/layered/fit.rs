@@ -96,14 +96,10 @@ fn fit_with<T: Scalar>(
     let samples = &data.samples;
     let coefficients = linalg::select_columns(samples.coefficients, &split.train);
     let fold = samples.targets.select(&split.train);
-    let (base, left_out) = start(coefficients.as_ref(), &fold)?;
+    let (base, of_training) = start(coefficients.as_ref(), &fold)?;
     let latent = data.latent.clone().standardised(coefficients.as_ref());
     let mut offsets = base.predict(samples.coefficients);
-    for (k, &sample) in split.train.iter().enumerate() {
-        if let Some(left_out) = &left_out {
-            offsets.col_mut(sample).copy_from(left_out.col(k));
-        }
-    }
+    replace_columns(&mut offsets, &split.train, of_training.as_ref());
     let scale = scale(
         &fold.coordinates,
         linalg::select_columns(offsets.as_ref(), &split.train),
@@ -192,6 +188,13 @@ fn start(
         Some(predictions) if left_out < GOOD * error(&mean) => (linear, Some(predictions)),
         _ => (mean, None),
     })
+}
+
+/// Puts the columns of `by`, if there are any, at these places.
+fn replace_columns(matrix: &mut Mat<f64>, places: &[usize], by: Option<&Mat<f64>>) {
+    for (column, &place) in by.into_iter().flat_map(|m| m.col_iter()).zip(places) {
+        matrix.col_mut(place).copy_from(column);
+    }
 }
 
 /// The root mean square, over samples and values, of what the map that layers add to leaves.
