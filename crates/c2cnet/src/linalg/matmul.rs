@@ -16,8 +16,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 pub fn clear_upper_halves() {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx") {
-        // SAFETY: the processor has AVX. Upper halves hold nothing here: the caller's code was compiled without AVX, and
-        // code that uses it keeps nothing in them across calls.
+        // SAFETY: the processor has AVX, and no calling convention of x86-64 preserves upper halves across calls.
         unsafe { zero_upper() };
     }
 }

@@ -181,12 +181,14 @@ fn start(
     if left_out <= EXACT || left_out <= LEARNED_BY_HEART * error(&linear) {
         return Ok((linear, None));
     }
-    let truth = targets.coordinates.as_ref();
-    let predictions = linear.left_out_predictions(coefficients, truth);
     let mean = linear.clone().without_slope();
+    let predictions = match left_out < GOOD * error(&mean) {
+        true => linear.left_out_predictions(coefficients, targets.coordinates.as_ref()),
+        false => None,
+    };
     Ok(match predictions {
-        Some(predictions) if left_out < GOOD * error(&mean) => (linear, Some(predictions)),
-        _ => (mean, None),
+        Some(predictions) => (linear, Some(predictions)),
+        None => (mean, None),
     })
 }
 
