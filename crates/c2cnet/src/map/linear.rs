@@ -369,34 +369,27 @@ mod tests {
                 withheld_floor: None,
                 readings: None,
             };
-            let map = LinearMap::fit(a.as_ref(), &targets).unwrap();
-            let map = LinearMap {
-                strength: 1e-2,
-                ..map
-            };
+            let mut map = LinearMap::fit(a.as_ref(), &targets).unwrap();
             let mut centred = a.clone();
             linalg::subtract_from_columns(&mut centred, &map.input_mean);
             let largest = linalg::largest_singular_value(centred.as_ref());
+            // Another strength, and the weights that it gives.
+            map.strength = 1e-2;
             let tau = map.strength * largest * largest;
-            // Its weights are those of the strength that was chosen; leverages are of the one above.
-            let left = left_of_samples(centred.as_ref(), tau).unwrap();
             let mut gram = &centred * centred.transpose();
             (0..inputs).for_each(|i| gram[(i, i)] += tau);
             assert!(linalg::cholesky_in_place(gram.as_mut()));
-            let mut solved = centred.clone();
-            linalg::cholesky_solve_in_place(gram.as_ref(), solved.as_mut());
             let mut moved = c.clone();
             linalg::subtract_from_columns(&mut moved, &map.output_mean);
-            let fitted = &moved * (centred.transpose() * &solved);
-            for (k, left) in left.iter().enumerate() {
-                let other = without(k, &a, &c, tau);
+            let mut weights = &centred * moved.transpose();
+            linalg::cholesky_solve_in_place(gram.as_ref(), weights.as_mut());
+            map.weights = weights.transpose().to_owned();
+            let found = map.left_out_predictions(a.as_ref(), c.as_ref()).unwrap();
+            for k in 0..samples {
+                let expected = without(k, &a, &c, tau);
                 for i in 0..3 {
-                    let residual = fitted[(i, k)] + map.output_mean[i] - c[(i, k)];
-                    let expected = other[(i, 0)] - c[(i, k)];
-                    assert!(
-                        (residual / left - expected).abs() < 1e-9,
-                        "{inputs} {k} {i}"
-                    );
+                    let off = found[(i, k)] - expected[(i, 0)];
+                    assert!(off.abs() < 1e-9, "{inputs} {k} {i}: {off:e}");
                 }
             }
         }
