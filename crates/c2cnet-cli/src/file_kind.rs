@@ -1,7 +1,6 @@
 //! What a file is, by its first bytes and not by its name.
 
-use c2cnet::data::npz;
-use c2cnet::storage::open_plain;
+use c2cnet::internal::{array_names, open_plain};
 use c2cnet::{Error, Result};
 use std::io::Read;
 use std::path::Path;
@@ -27,7 +26,7 @@ impl FileKind {
         read.map_err(|e| Error::io(path, e))?;
         if start.starts_with(b"PK") {
             // A damaged archive may be data that can be repaired.
-            let keys = npz::array_names(path).unwrap_or_default();
+            let keys = array_names(path).unwrap_or_default();
             let is = |stem: &str| keys.iter().any(|key| key.split('.').next() == Some(stem));
             let prediction = (is("u") || is("q")) && !is("f") && !is("p");
             return Ok(if prediction {

@@ -194,7 +194,7 @@ impl FitFlags {
 }
 
 fn read(path: &Path) -> Result<String> {
-    c2cnet::storage::read_text(path)
+    c2cnet::internal::read_text(path)
 }
 
 fn in_file(path: &Path, error: &toml::de::Error) -> Error {

@@ -1,7 +1,8 @@
 //! Data in many files with the same fields: a folder, a pattern, or several names.
 
 use crate::reading::Reading;
-use c2cnet::data::{Dataset, npz};
+use c2cnet::data::Dataset;
+use c2cnet::internal::count_values;
 use c2cnet::{Error, Result};
 use c2cnet_formats::Format;
 use std::path::{Path, PathBuf};
@@ -109,7 +110,7 @@ impl Shards {
 /// If it is damaged, or larger.
 pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
     if Format::of(path)? == Format::Npz {
-        let bytes = npz::count_values(path)? as f64 * 8.0;
+        let bytes = count_values(path)? as f64 * 8.0;
         if bytes > most {
             return Err(Error::Config(format!(
                 "{}: its numbers take {} of memory, and a shard may take {}: give more with --memory, or make smaller \

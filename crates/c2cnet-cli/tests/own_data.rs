@@ -2,7 +2,8 @@
 
 mod support;
 
-use c2cnet::data::npz::{array_shapes, write_npz};
+use c2cnet::data::npz::write_npz;
+use c2cnet::internal::array_shapes;
 use support::Folder;
 
 const SAMPLES: usize = 40;

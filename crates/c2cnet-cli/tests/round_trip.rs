@@ -3,6 +3,7 @@
 mod support;
 
 use c2cnet::data::{Dataset, npz};
+use c2cnet::internal::array_shapes;
 use support::{BASES, Folder};
 
 #[test]
@@ -52,13 +53,13 @@ fn from_data_to_predictions() {
         "points.csv",
     ];
     folder.succeed(&predict);
-    let shapes = npz::array_shapes(&folder.path("at.npz")).unwrap();
+    let shapes = array_shapes(&folder.path("at.npz")).unwrap();
     assert_eq!(
         shapes,
         [("y".into(), vec![4, 1]), ("u".into(), vec![80, 4])]
     );
     folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "own.npz"]);
-    let shapes = npz::array_shapes(&folder.path("own.npz")).unwrap();
+    let shapes = array_shapes(&folder.path("own.npz")).unwrap();
     assert_eq!(shapes[1], ("u".into(), vec![80, 101]));
 
     // Inputs alone: at all points of the data that the model was fitted to.
@@ -66,7 +67,7 @@ fn from_data_to_predictions() {
     inputs.outputs = Default::default();
     inputs.write_npz(&folder.path("inputs.npz")).unwrap();
     folder.succeed(&["predict", "model.c2c", "inputs.npz", "-o", "fitted.npz"]);
-    let shapes = npz::array_shapes(&folder.path("fitted.npz")).unwrap();
+    let shapes = array_shapes(&folder.path("fitted.npz")).unwrap();
     assert_eq!(shapes[1], ("u".into(), vec![80, 101]));
 
     // Inputs, and output points without values: there.
@@ -78,7 +79,7 @@ fn from_data_to_predictions() {
     })
     .unwrap();
     folder.succeed(&["predict", "model.c2c", "where.npz", "-o", "there.npz"]);
-    let shapes = npz::array_shapes(&folder.path("there.npz")).unwrap();
+    let shapes = array_shapes(&folder.path("there.npz")).unwrap();
     assert_eq!(shapes[1], ("u".into(), vec![1, 3]));
 
     let model = folder.succeed_json(&["inspect", "model.c2c", "--json"]);

@@ -1,6 +1,6 @@
 //! Output files: refused before long work, written whole.
 
-use c2cnet::storage::write_atomically;
+use c2cnet::internal::write_atomically;
 use c2cnet::{Error, Result};
 use std::io::{self, Write};
 use std::path::Path;

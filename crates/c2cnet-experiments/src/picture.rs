@@ -57,7 +57,7 @@ impl Shown {
         let one = data.select(&[k]);
         let mut outputs = Vec::new();
         for (name, decoder) in model.outputs() {
-            if decoder.vector().is_some() {
+            if decoder.basis().is_vector() {
                 continue;
             }
             let field = data.outputs.get(name);

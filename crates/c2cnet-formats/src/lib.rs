@@ -31,7 +31,7 @@ pub use mesh::{Mesh, PointData};
 pub use samples::Names;
 
 use c2cnet::data::{Dataset, read_points};
-use c2cnet::storage::{open_plain, read_plain, write_atomically};
+use c2cnet::internal::{open_plain, read_plain, write_atomically};
 use c2cnet::{Error, Result};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

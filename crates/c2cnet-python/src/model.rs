@@ -218,10 +218,6 @@ impl Model {
     /// A description of the model, as JSON.
     fn describe(&self) -> String {
         let net = &self.net;
-        let domain = |basis: &c2cnet::basis::FieldBasis| {
-            let first = basis.parts().first().map(|p| p.components()[0].domain());
-            json!(first)
-        };
         let inputs: Vec<_> = net
             .inputs()
             .iter()
@@ -232,7 +228,7 @@ impl Model {
                     "basis": encoder.basis().describe(),
                     "functions": encoder.basis().len(),
                     "components": encoder.components(),
-                    "domain": domain(encoder.basis()),
+                    "domain": encoder.basis().domain(),
                     "encoder": encoder.describe(),
                     "transform": encoder.transform(),
                 })
@@ -248,7 +244,7 @@ impl Model {
                     "basis": decoder.basis().describe(),
                     "functions": decoder.basis().len(),
                     "components": decoder.basis().components(),
-                    "domain": domain(decoder.basis()),
+                    "domain": decoder.basis().domain(),
                     "rank": decoder.rank(),
                     "complex": decoder.is_complex(),
                     "moving_nodes": self.moves(name),

@@ -11,9 +11,10 @@ use c2cnet::basis::{
     MeshSpec,
 };
 use c2cnet::data::{Bounds, Dataset, Observations, Points};
-use c2cnet::decode::choose_withheld;
-use c2cnet::domain::{Polygon, RefinableMesh, TriangleMesh};
+use c2cnet::domain::{Polygon, TriangleMesh};
 use c2cnet::encode::{Encoder, Regularisation, Spectrum};
+use c2cnet::internal::RefinableMesh;
+use c2cnet::internal::choose_withheld;
 use c2cnet::linalg;
 use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
@@ -223,7 +224,7 @@ fn errors(
             let truth = linalg::select_rows(values, rows);
             let off = linalg::column_norms_squared((&found - &truth).as_ref());
             let norms = linalg::column_norms_squared(truth.as_ref());
-            Ok(c2cnet::metrics::mean_relative(&off, &norms))
+            Ok(c2cnet::internal::mean_relative(&off, &norms))
         };
         let these = [error(fitted)?, error(withheld)?];
         if these[1] < best[1] {

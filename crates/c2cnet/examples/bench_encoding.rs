@@ -247,6 +247,7 @@ fn shared(
     })?;
     let cpu = cpu_seconds() - cpu;
     let (peak, _) = memory();
+    let regularisation = encoder.regularisations()[0];
     drop(encoder);
 
     let Observations::Shared { points, values } = field.observations() else {
@@ -255,7 +256,6 @@ fn shared(
     let (build, basis) = timed(basis)?;
     let (evaluate, design) = timed(|| basis.evaluate(points))?;
     let (factor, spectrum) = timed(|| Spectrum::new(design))?;
-    let regularisation = spec.given()?.expect("both tasks give a parameter");
     let (encode, rank) = timed(|| {
         let encoder = Encoder::new(spectrum, regularisation);
         encoder.encode(values[0].as_ref());

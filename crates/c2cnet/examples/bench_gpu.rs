@@ -3,9 +3,10 @@
 //!
 //! bench_gpu [DEVICE] [NAMES...]
 
-use c2cnet::decode::Targets;
-use c2cnet::map::Split;
-use c2cnet::map::mlp::{MlpMap, MlpSpec, Precision, Recipe, TrainingData};
+use c2cnet::internal::Split;
+use c2cnet::internal::Targets;
+use c2cnet::internal::{MlpMap, TrainingData};
+use c2cnet::map::{MlpSpec, Precision, Recipe};
 use c2cnet::observe::{Event, Observer};
 use c2cnet::{Device, Result};
 use faer::Mat;

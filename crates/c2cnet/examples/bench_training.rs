@@ -6,9 +6,10 @@
 use c2cnet::Result;
 use c2cnet::basis::{BasisSpec, BuildContext, RandomFeaturesSpec};
 use c2cnet::data::{Bounds, Points};
-use c2cnet::decode::Targets;
-use c2cnet::map::Split;
-use c2cnet::map::mlp::{MlpMap, MlpSpec, Recipe, TrainingData};
+use c2cnet::internal::Split;
+use c2cnet::internal::Targets;
+use c2cnet::internal::{MlpMap, TrainingData};
+use c2cnet::map::{MlpSpec, Recipe};
 use c2cnet::observe::{Event, Observer, Silent};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};

@@ -19,7 +19,6 @@
 //! * [`operator`]: all of it as one model: [`fit`], [`C2CNet`].
 //! * [`accumulate`]: a model from sums over chunks of samples, anywhere and in any order.
 //! * [`diagnose`]: what bases can and cannot do for a data set.
-//! * [`metrics`]: errors as the paper defines them.
 //! * [`compute`]: where heavy arithmetic runs: the processor, or a GPU.
 //!
 //! # Example
@@ -96,7 +95,7 @@ pub mod linalg;
 pub mod map;
 #[doc(hidden)] // for the other crates of the workspace
 pub mod memory;
-pub mod metrics;
+mod metrics;
 pub mod observe;
 pub mod operator;
 pub mod plan;
@@ -114,6 +113,30 @@ pub use plan::Plan;
 pub use report::FitReport;
 pub use settings::FitConfig;
 pub use train::{fit, fit_owned, fit_plan, plan};
+
+/// For the other crates of the workspace and the benchmarks. No part of the interface: anything here may change.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::data::npz::contents::{array_names, array_shapes, count_values, value_keys};
+    pub use crate::data::points_file::read_output_points;
+    pub use crate::decode::targets::Targets;
+    pub use crate::decode::withheld::choose_withheld;
+    pub use crate::diagnose::floor::IN_USE;
+    pub use crate::domain::bisection::RefinableMesh;
+    pub use crate::encode::scattered::encode_sample;
+    pub use crate::map::mlp::{MlpMap, TrainingData};
+    pub use crate::map::split::Split;
+    pub use crate::metrics::{mean, mean_relative, relative};
+    pub use crate::settings::groups::{Setting, SettingGroup, groups};
+    pub use crate::storage::input::{open_plain, read_plain, read_text};
+    pub use crate::storage::output::{Claim, remove_leftovers, write_atomically};
+}
+
+/// So that tests in the crate can use what integration tests use.
+#[cfg(test)]
+extern crate self as c2cnet;
+#[cfg(test)]
+mod tests;
 
 /// The snippets of the README are compiled with the other examples of the documentation.
 #[cfg(doctest)]

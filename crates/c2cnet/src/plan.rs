@@ -206,7 +206,7 @@ pub enum TrainOn {
 
 impl MapPlan {
     /// Its name in settings and messages.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             MapPlan::Linear => "linear",
             MapPlan::Kernel(_) => "kernel",

@@ -11,8 +11,7 @@ use documented::Documented;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-mod groups;
-pub use groups::{Setting, SettingGroup, groups};
+pub(crate) mod groups;
 
 /// Settings of a fit. Everything has a default; what is not given is chosen from the training data.
 ///
@@ -244,7 +243,7 @@ pub enum TransformChoice {
 
 impl TransformChoice {
     /// The transform, unless it is to be chosen.
-    pub fn given(self) -> Option<Transform> {
+    pub(crate) fn given(self) -> Option<Transform> {
         match self {
             TransformChoice::Auto => None,
             TransformChoice::None => Some(Transform::None),

@@ -1,7 +1,7 @@
 //! The tables of settings say what the code does.
 
 use c2cnet::FitConfig;
-use c2cnet::settings::{SettingGroup, groups};
+use c2cnet::internal::{SettingGroup, groups};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

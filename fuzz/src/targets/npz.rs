@@ -2,7 +2,8 @@
 
 use super::{Scratch, Target, corpus};
 use crate::{memory, mutate};
-use c2cnet::data::{Dataset, npz, read_output_points};
+use c2cnet::data::Dataset;
+use c2cnet::internal::{array_shapes, read_output_points};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -36,7 +37,7 @@ pub fn targets() -> Vec<Target> {
 fn read(path: &Path, size: usize) -> bool {
     // Numbers of any width are held as eight bytes.
     memory::allow(8 * size);
-    let _ = npz::array_shapes(path);
+    let _ = array_shapes(path);
     let _ = read_output_points(path);
     let Ok(data) = Dataset::read_npz(path) else {
         return false;

@@ -4,7 +4,7 @@ use super::errors;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
 use c2cnet::data::{Dataset, Field, Fields, Observations, Points};
-use c2cnet::metrics::relative;
+use c2cnet::internal::relative;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{C2CNet, FitConfig, fit};
 use c2cnet::{Error, Result};

@@ -6,7 +6,7 @@ mod model;
 use crate::file_kind::FileKind;
 use crate::reading::Reading;
 use c2cnet::C2CNet;
-use c2cnet::data::npz;
+use c2cnet::internal::array_shapes;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{self, Table, say};
 use c2cnet_formats::Format;
@@ -90,7 +90,7 @@ fn describe(file: &Path, reading: Reading) -> Result<(String, serde_json::Value)
 }
 
 fn prediction(path: &Path) -> Option<(String, serde_json::Value)> {
-    let shapes = npz::array_shapes(path).ok()?;
+    let shapes = array_shapes(path).ok()?;
     let is = |stem: &str| {
         let of = |key: &str| key == stem || key.starts_with(&format!("{stem}."));
         shapes.iter().any(|(key, _)| of(key))

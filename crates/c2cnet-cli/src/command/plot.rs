@@ -5,8 +5,8 @@ use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
 use crate::training;
 use c2cnet::Error;
-use c2cnet::data::{Bounds, Dataset, Field, Fields, Points, npz};
-use c2cnet::storage::open_plain;
+use c2cnet::data::{Bounds, Dataset, Field, Fields, Points};
+use c2cnet::internal::{open_plain, value_keys};
 use c2cnet_experiments::labels::Labels;
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{cells_of, plane, sorted};
@@ -202,7 +202,7 @@ impl<'a> Drawing<'a> {
 
     /// What has no points to be drawn at: each vector of the sample, as `, p = (1.000, 0.2500)`.
     fn vectors(&self) -> String {
-        let (input_keys, output_keys) = npz::value_keys(self.data);
+        let (input_keys, output_keys) = value_keys(self.data);
         let keys = input_keys.iter().chain(&output_keys);
         let fields = self.data.inputs.iter().chain(&self.data.outputs);
         fields

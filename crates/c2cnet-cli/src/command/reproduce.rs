@@ -1,7 +1,7 @@
 //! `c2cnet reproduce`: the paper's experiments.
 
 use crate::device::DeviceFlag;
-use c2cnet::storage::Claim;
+use c2cnet::internal::Claim;
 use c2cnet::{Device, Error};
 use c2cnet_experiments::reproduce::experiment::Column;
 use c2cnet_experiments::reproduce::library::{Choice, Library, Steps};

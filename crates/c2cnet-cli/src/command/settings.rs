@@ -1,6 +1,6 @@
 //! `c2cnet settings`: every setting of a fit, from the documentation of the library's types.
 
-use c2cnet::settings::{Setting, SettingGroup, groups};
+use c2cnet::internal::{Setting, SettingGroup, groups};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{say, say_json};
 use serde_json::json;

@@ -1,6 +1,7 @@
 //! Where training stands, in files beside the model.
 
-use c2cnet::storage::{Archive, remove_leftovers};
+use c2cnet::internal::remove_leftovers;
+use c2cnet::storage::Archive;
 use c2cnet::{Error, Result};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -47,7 +47,7 @@ impl MetricsFile {
 /// # Errors
 /// If a line is not a record (its number is in the message), or there are no lines.
 pub fn read(path: &Path) -> Result<Vec<Record>> {
-    let text = c2cnet::storage::read_text(path)?;
+    let text = c2cnet::internal::read_text(path)?;
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let parse = |(i, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|e| {

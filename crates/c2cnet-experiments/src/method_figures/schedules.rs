@@ -2,7 +2,7 @@
 
 use super::picture;
 use crate::run_files::Picture;
-use c2cnet::map::mlp::Schedule;
+use c2cnet::map::Schedule;
 use c2cnet_figure::{Dash, Figure, Panel, Series};
 
 pub fn figure() -> (Picture, String) {

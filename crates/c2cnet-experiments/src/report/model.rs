@@ -195,7 +195,7 @@ fn errors_of_functions(subject: &Subject<'_>) -> Result<Vec<ComponentError>> {
             .data
             .outputs
             .get(name)
-            .filter(|_| decoder.vector().is_none())
+            .filter(|_| !decoder.basis().is_vector())
         else {
             continue;
         };
@@ -361,7 +361,7 @@ fn gallery(subject: &Subject<'_>) -> Result<Vec<Frame>> {
     let mut order: Vec<usize> = (0..relative.len()).collect();
     order.sort_by(|&a, &b| relative[a].total_cmp(&relative[b]));
     let mut outputs = subject.model.outputs().iter();
-    if outputs.all(|(_, decoder)| decoder.vector().is_some()) {
+    if outputs.all(|(_, decoder)| decoder.basis().is_vector()) {
         return Ok(Vec::new());
     }
     let mut frames = Vec::new();
@@ -445,15 +445,7 @@ fn choices(subject: &Subject<'_>) -> Markup {
     }
     rows.push(spaces("map", "", subject.model.map().describe()));
     for (name, decoder) in subject.model.outputs() {
-        let words = match decoder.vector() {
-            Some(vector) => vector.describe(),
-            None => format!(
-                "{}; {} coordinates kept",
-                decoder.basis().describe(),
-                decoder.rank()
-            ),
-        };
-        rows.push(spaces("output", name, words));
+        rows.push(spaces("output", name, decoder.describe()));
     }
     html! {
         @if !all.is_empty() {

@@ -15,7 +15,7 @@ use super::experiment::{Column, Experiment};
 use super::{name, readings};
 use crate::merge;
 use c2cnet::domain::Polygon;
-use c2cnet::storage::read_text;
+use c2cnet::internal::read_text;
 use c2cnet::{Error, Result};
 use std::collections::BTreeSet;
 use toml::{Table, Value};

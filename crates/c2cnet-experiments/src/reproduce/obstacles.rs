@@ -8,7 +8,7 @@ use crate::run_files::{Column, Kind, Table};
 use crate::terminal::{error, say};
 use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, Field};
-use c2cnet::metrics::mean;
+use c2cnet::internal::mean;
 use c2cnet::{Error, Result};
 use serde_json::{Map, Value, json};
 

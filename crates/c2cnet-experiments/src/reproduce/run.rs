@@ -9,7 +9,7 @@ use super::side_by_side::side_by_side;
 use crate::run_files::Findings;
 use crate::terminal::{Progress, counted, error, interrupt, say};
 use c2cnet::data::Dataset;
-use c2cnet::map::mlp::TrainingReport;
+use c2cnet::map::TrainingReport;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{C2CNet, Device, FitConfig, FitReport, fit};
 use c2cnet::{Error, Result};
@@ -372,7 +372,7 @@ impl Record {
     /// Mean and deviation over seeds.
     pub fn over_seeds(&self, of: impl Fn(&Found) -> f64) -> (f64, Option<f64>) {
         let values: Vec<f64> = self.found.iter().map(of).collect();
-        let mean = c2cnet::metrics::mean(&values);
+        let mean = c2cnet::internal::mean(&values);
         let spread = (values.len() > 1).then(|| {
             let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
             (squares / (values.len() - 1) as f64).sqrt()

@@ -3,7 +3,7 @@
 use super::SIDES;
 use crate::samples::{Names, field_of};
 use c2cnet::data::{Dataset, Field, Fields, Points, Scattered};
-use c2cnet::storage::read_plain;
+use c2cnet::internal::read_plain;
 use c2cnet::{Error, Result};
 use faer::Mat;
 use serde_json::Value;

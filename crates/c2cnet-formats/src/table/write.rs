@@ -1,6 +1,7 @@
 //! From samples to a table.
 
-use c2cnet::data::{Dataset, Field, npz};
+use c2cnet::data::{Dataset, Field};
+use c2cnet::internal::value_keys;
 use c2cnet::{Error, Result};
 
 /// A data set or a prediction as a table.
@@ -35,7 +36,7 @@ impl<'a> Layout<'a> {
             (Some(a), Some(b)) if !same_points(a, b) => vec![("x", a), ("y", b)],
             (a, b) => a.or(b).map(|field| ("x", field)).into_iter().collect(),
         };
-        let (input_keys, output_keys) = npz::value_keys(data);
+        let (input_keys, output_keys) = value_keys(data);
         let keys = input_keys.into_iter().chain(output_keys);
         let fields = data.inputs.iter().chain(&data.outputs);
         Ok(Layout {

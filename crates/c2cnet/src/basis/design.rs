@@ -67,17 +67,17 @@ impl Blocks {
     }
 
     /// How many points.
-    pub fn nrows(&self) -> usize {
+    pub(crate) fn nrows(&self) -> usize {
         self.nrows
     }
 
     /// How many functions.
-    pub fn ncols(&self) -> usize {
+    pub(crate) fn ncols(&self) -> usize {
         self.ncols
     }
 
     /// The blocks.
-    pub fn blocks(&self) -> &[Block] {
+    pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
@@ -87,7 +87,7 @@ impl Blocks {
     }
 
     /// How many entries are stored.
-    pub fn stored(&self) -> usize {
+    pub(crate) fn stored(&self) -> usize {
         self.blocks
             .iter()
             .map(|b| b.rows.len() * b.cols.len())
@@ -253,7 +253,7 @@ impl Design {
     ///
     /// # Panics
     /// If the columns differ in number or there is no design.
-    pub fn stack(parts: Vec<Design>) -> Design {
+    pub(crate) fn stack(parts: Vec<Design>) -> Design {
         let ncols = parts[0].ncols();
         assert!(parts.iter().all(|p| p.ncols() == ncols));
         if parts.len() == 1 {

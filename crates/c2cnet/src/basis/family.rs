@@ -38,7 +38,7 @@ pub trait BasisFamily:
     const SEARCHED_ON_RINGS: bool = false;
 
     /// The documentation of the settings, with a Name / Default / Purpose / Range table, which
-    /// [`settings::groups`](crate::settings::groups) lists; `documented::Documented` derives it from the comments.
+    /// `c2cnet settings` lists; `documented::Documented` derives it from the comments.
     const DOCUMENTATION: &'static str = "";
 
     /// The bases that the settings describe.
@@ -147,7 +147,7 @@ impl Ladder {
     }
 
     /// Sizes to try, growing, at most `largest`.
-    pub fn sizes(largest: usize) -> Vec<usize> {
+    pub(crate) fn sizes(largest: usize) -> Vec<usize> {
         let small = |s: &usize| *s <= largest;
         let sizes: Vec<usize> = Self::SIZES.into_iter().filter(small).collect();
         if sizes.is_empty() {
@@ -158,7 +158,7 @@ impl Ladder {
     }
 
     /// The settings with about `size` functions, if there are such.
-    pub fn spec(&self, size: usize) -> Option<BasisSpec> {
+    pub(crate) fn spec(&self, size: usize) -> Option<BasisSpec> {
         (self.by_size)(size)
     }
 
@@ -233,7 +233,7 @@ pub fn register<F: BasisFamily>() -> Result<()> {
 
 /// The ladders of all families on `domain`, in the order of their registration. `irregular` says that the domain
 /// does not fill its box.
-pub fn ladders(domain: &Bounds, irregular: bool, seed: u64) -> Vec<Ladder> {
+pub(crate) fn ladders(domain: &Bounds, irregular: bool, seed: u64) -> Vec<Ladder> {
     let request = LadderRequest {
         domain,
         irregular,

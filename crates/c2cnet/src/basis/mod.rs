@@ -25,23 +25,27 @@ mod vector;
 pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design};
 pub(crate) use design::{build_blocks, group_by_cell};
-pub use family::{BasisFamily, BasisSpec, BuildContext, Ladder, LadderRequest, ladders, register};
-pub(crate) use family::{documentation as family_documentation, nearly_dependent};
+pub use family::{BasisFamily, BasisSpec, BuildContext, Ladder, LadderRequest, register};
+pub(crate) use family::{documentation as family_documentation, ladders, nearly_dependent};
 pub use finite_elements::{
     AdaptiveStart, Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec,
 };
-pub use fourier::{Fourier, FourierKind, FourierSpec};
-pub use hybrid::{Hybrid, HybridSpec, PcaSpec};
+pub use fourier::{FourierKind, FourierSpec};
+pub use hybrid::{HybridSpec, PcaSpec};
 pub(crate) use interpolant::expected_error as interpolation_error;
 pub use laplace::{Condition, Laplace, LaplaceMesh, LaplaceSpec};
-pub use mixed::{AxisKind, Mixed, MixedSpec};
-pub use point_values::{PointValues, PointValuesSpec};
-pub use polynomial::{Polynomial, PolynomialKind, PolynomialSpec};
-pub use products::Products;
-pub use radial::{Kernel, Radial, RadialSpec};
-pub use random_features::{Activation, Coordinates, RandomFeatures, RandomFeaturesSpec};
+pub use mixed::{AxisKind, MixedSpec};
+pub(crate) use point_values::PointValues;
+pub use point_values::PointValuesSpec;
+#[cfg(test)]
+pub(crate) use polynomial::Polynomial;
+pub use polynomial::{PolynomialKind, PolynomialSpec};
+pub use radial::{Kernel, RadialSpec};
+#[cfg(test)]
+pub(crate) use random_features::RandomFeatures;
+pub use random_features::{Activation, Coordinates, RandomFeaturesSpec};
 pub use separable::Separable;
-pub use single_value::{SingleValue, SingleValueSpec};
+pub(crate) use single_value::{SingleValue, SingleValueSpec};
 pub use vector::{FieldBasis, VectorBasis};
 
 use crate::Result;

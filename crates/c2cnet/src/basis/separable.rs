@@ -51,12 +51,12 @@ impl Separable {
     }
 
     /// How many points.
-    pub fn nrows(&self) -> usize {
+    pub(crate) fn nrows(&self) -> usize {
         self.factors.iter().map(Mat::nrows).product()
     }
 
     /// How many functions.
-    pub fn ncols(&self) -> usize {
+    pub(crate) fn ncols(&self) -> usize {
         self.places.len()
     }
 

@@ -1,7 +1,7 @@
 //! Bases for fields with several components (the paper's Section 2.4).
 
 use super::{Basis, BasisFamily, Design, SingleValue, SingleValueSpec};
-use crate::data::Points;
+use crate::data::{Bounds, Points};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ impl VectorBasis {
     ///
     /// # Errors
     /// If there is no component, or they differ in the number of functions or the dimension.
-    pub fn new(components: Vec<Arc<dyn Basis>>) -> Result<Self> {
+    pub(crate) fn new(components: Vec<Arc<dyn Basis>>) -> Result<Self> {
         let Some(first) = components.first() else {
             return Err(Error::Config("a vector basis needs a component".into()));
         };
@@ -43,13 +43,8 @@ impl VectorBasis {
     }
 
     /// How many functions.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.components[0].len()
-    }
-
-    /// Whether there is no function.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The design matrix: all points of the first component, then all of the next. Along periodic sides of the
@@ -67,7 +62,7 @@ impl VectorBasis {
     }
 
     /// Whether both are the same scalar basis object, so that one factorisation serves both.
-    pub fn shares_with(&self, other: &VectorBasis) -> bool {
+    pub(crate) fn shares_with(&self, other: &VectorBasis) -> bool {
         self.components.len() == 1
             && other.components.len() == 1
             && Arc::ptr_eq(&self.components[0], &other.components[0])
@@ -148,7 +143,7 @@ impl FieldBasis {
     ///
     /// # Errors
     /// As [`VectorBasis::new`].
-    pub fn joint(components: Vec<Arc<dyn Basis>>) -> Result<Self> {
+    pub(crate) fn joint(components: Vec<Arc<dyn Basis>>) -> Result<Self> {
         Ok(FieldBasis {
             parts: vec![VectorBasis::new(components)?],
         })
@@ -190,12 +185,17 @@ impl FieldBasis {
     }
 
     /// The part and the range of components it covers.
-    pub fn ranges(&self) -> impl Iterator<Item = (&VectorBasis, std::ops::Range<usize>)> {
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = (&VectorBasis, std::ops::Range<usize>)> {
         self.parts.iter().scan(0, |start, part| {
             let range = *start..*start + part.components.len();
             *start = range.end;
             Some((part, range))
         })
+    }
+
+    /// The box on which it is defined.
+    pub fn domain(&self) -> &Bounds {
+        self.parts[0].components[0].domain()
     }
 
     /// One line for people.

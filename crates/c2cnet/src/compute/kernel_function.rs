@@ -32,7 +32,7 @@ impl KernelFunction {
 
     /// $k(r)$ from $r^2/\ell^2$.
     #[inline(always)]
-    pub fn value(self, q: f64) -> f64 {
+    pub(crate) fn value(self, q: f64) -> f64 {
         match self {
             KernelFunction::Matern52 => {
                 let s = (5.0 * q).sqrt();
@@ -45,7 +45,7 @@ impl KernelFunction {
 
     /// $w$ in $\nabla_x k(x, z) = w\,(x - z)/\ell^2$, from $r^2/\ell^2$.
     #[inline(always)]
-    pub fn slope(self, q: f64) -> f64 {
+    pub(crate) fn slope(self, q: f64) -> f64 {
         match self {
             KernelFunction::Matern52 => {
                 let s = (5.0 * q).sqrt();

@@ -18,7 +18,7 @@ mod device;
 mod exponential;
 mod gradients;
 mod job;
-mod kernel_function;
+pub(crate) mod kernel_function;
 mod layered;
 mod layout;
 mod program;
@@ -29,7 +29,7 @@ mod interpreter;
 #[cfg(test)]
 pub(crate) use interpreter::Interpreter;
 
-pub use cuda::Real;
+pub(crate) use cuda::Real;
 #[cfg(test)]
 pub(crate) use dense::Cpu;
 pub(crate) use dense::{Dense, Sweep, dense};
@@ -40,9 +40,9 @@ pub(crate) use job::{
     Band, Batches, Constants, Curve, Factor, Job, LayerSizes, Layers, LossWeights, StepResult,
     StepSettings, Targets, Trainer, Weights,
 };
-pub use kernel_function::{KernelFunction, PassSettings};
 pub(crate) use kernel_function::{
-    each_column, squared_distances, squared_distances_within, to_kernel, to_kernel_within,
+    KernelFunction, PassSettings, each_column, squared_distances, squared_distances_within,
+    to_kernel, to_kernel_within,
 };
 pub(crate) use program::padded;
 

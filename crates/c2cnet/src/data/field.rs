@@ -310,7 +310,7 @@ impl Field {
     ///
     /// # Errors
     /// Names the first value that is not positive.
-    pub fn logarithm(&self) -> Result<Field> {
+    pub(crate) fn logarithm(&self) -> Result<Field> {
         self.clone().into_logarithm()
     }
 
@@ -374,7 +374,7 @@ impl Field {
     ///
     /// # Panics
     /// If there are sizes, but not one for each component.
-    pub fn divided(&self, sizes: &[f64]) -> Field {
+    pub(crate) fn divided(&self, sizes: &[f64]) -> Field {
         let mut field = self.clone();
         if sizes.is_empty() {
             return field;
@@ -401,7 +401,7 @@ impl Field {
     }
 
     /// The values of component `c` of sample `k`.
-    pub fn component_of(&self, k: usize, c: usize) -> std::borrow::Cow<'_, [f64]> {
+    pub(crate) fn component_of(&self, k: usize, c: usize) -> std::borrow::Cow<'_, [f64]> {
         match &self.observations {
             Observations::Shared { values, .. } => values[c].col_as_slice(k).into(),
             Observations::PerSample(samples) => {

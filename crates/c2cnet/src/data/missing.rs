@@ -22,7 +22,7 @@ impl Field {
     ///
     /// # Errors
     /// As [`Field::shared`], or if a sample has no reading at all.
-    pub fn shared_or_missing(
+    pub(crate) fn shared_or_missing(
         points: Points,
         values: Vec<Mat<f64>>,
         missing: Missing,
@@ -46,7 +46,7 @@ impl Field {
     ///
     /// # Errors
     /// As [`Field::per_sample`], or if a sample has no reading at all.
-    pub fn per_sample_or_missing(
+    pub(crate) fn per_sample_or_missing(
         components: usize,
         mut samples: Vec<Scattered>,
         missing: Missing,

@@ -33,7 +33,7 @@ impl Field {
     }
 
     /// The period along each axis of a grid of equal steps, if it is one.
-    pub fn grid_periods(&self) -> Vec<Option<f64>> {
+    pub(crate) fn grid_periods(&self) -> Vec<Option<f64>> {
         self.periods_if(|_, _, _| true)
     }
 

@@ -1,6 +1,7 @@
 //! Point sets in $\mathbb R^d$ and the boxes that hold them.
 
-use crate::storage::tensor::{Array, Field as _, Numbers};
+use crate::storage::leaf::{Field as _, Numbers};
+use crate::storage::tensor::Array;
 use crate::{Error, Result, memory};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -278,17 +279,17 @@ impl Bounds {
     }
 
     /// Whether the box is periodic along axis `k`.
-    pub fn is_periodic(&self, k: usize) -> bool {
+    pub(crate) fn is_periodic(&self, k: usize) -> bool {
         self.periodic[k]
     }
 
     /// Whether it is periodic along any axis.
-    pub fn has_period(&self) -> bool {
+    pub(crate) fn has_period(&self) -> bool {
         self.periodic.contains(&true)
     }
 
     /// The same points inside the box, where it is periodic.
-    pub fn wrapped<'a>(&self, points: &'a Points) -> Cow<'a, Points> {
+    pub(crate) fn wrapped<'a>(&self, points: &'a Points) -> Cow<'a, Points> {
         let beyond =
             |k: usize, x: f64| self.periodic[k] && !(self.lower(k)..self.upper(k)).contains(&x);
         let strays = |p: &[f64]| p.iter().enumerate().any(|(k, &x)| beyond(k, x));

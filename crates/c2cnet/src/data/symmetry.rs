@@ -23,7 +23,7 @@ pub enum Symmetries {
 
 impl Symmetries {
     /// How many images each sample has, including itself.
-    pub fn order(self) -> usize {
+    pub(crate) fn order(self) -> usize {
         match self {
             Symmetries::None => 1,
             Symmetries::Interval => 2,
@@ -61,7 +61,7 @@ impl Symmetries {
     /// # Errors
     /// If points are not shared, are not mapped onto each other, or a field has several components or is a
     /// vector without points (how those transform is not known here).
-    pub fn augment(self, data: &Dataset) -> Result<Dataset> {
+    pub(crate) fn augment(self, data: &Dataset) -> Result<Dataset> {
         if self == Symmetries::None {
             return Ok(data.clone());
         }

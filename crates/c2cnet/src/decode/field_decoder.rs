@@ -55,7 +55,7 @@ impl FieldDecoder {
     ///
     /// # Errors
     /// If the data does not fit the basis, or every function of the basis is zero at the points.
-    pub fn fit(
+    pub(crate) fn fit(
         basis: FieldBasis,
         field: &Field,
         withheld: &Withheld,
@@ -162,7 +162,7 @@ impl FieldDecoder {
     }
 
     /// The size of each component, in which coordinates are; none if they stayed as they were.
-    pub fn sizes(&self) -> &[f64] {
+    pub(crate) fn sizes(&self) -> &[f64] {
         &self.sizes
     }
 
@@ -182,17 +182,29 @@ impl FieldDecoder {
     }
 
     /// Those of them that were not fitted.
-    pub fn withheld(&self) -> &Withheld {
+    pub(crate) fn withheld(&self) -> &Withheld {
         &self.withheld
     }
 
     /// How coordinates become a vector without points; `None` for a function.
-    pub fn vector(&self) -> Option<&VectorDecoder> {
+    pub(crate) fn vector(&self) -> Option<&VectorDecoder> {
         self.vector.as_ref()
     }
 
+    /// The space and how much of it is kept, in a few words.
+    pub fn describe(&self) -> String {
+        match &self.vector {
+            Some(vector) => vector.describe(),
+            None => format!(
+                "{}; {} coordinates kept",
+                self.basis.describe(),
+                self.rank()
+            ),
+        }
+    }
+
     /// The relative cut of the singular values of each part, as given or as chosen.
-    pub fn cuts(&self) -> &[f64] {
+    pub(crate) fn cuts(&self) -> &[f64] {
         &self.cuts
     }
 
@@ -220,7 +232,11 @@ impl FieldDecoder {
     ///
     /// # Errors
     /// If the dimension differs or a point lies outside the domain.
-    pub fn decode(&self, coordinates: MatRef<'_, f64>, points: &Points) -> Result<Vec<Mat<f64>>> {
+    pub(crate) fn decode(
+        &self,
+        coordinates: MatRef<'_, f64>,
+        points: &Points,
+    ) -> Result<Vec<Mat<f64>>> {
         let mut components = self.decode_divided(coordinates, points)?;
         for (component, size) in components.iter_mut().zip(&self.sizes) {
             *component *= faer::Scale(*size);
@@ -255,7 +271,7 @@ impl FieldDecoder {
 
     /// $R$ with $c = Rb$ for coefficients $b$ of the retained space: $\Sigma V^\top$, parts along the
     /// diagonal.
-    pub fn factor(&self) -> Mat<f64> {
+    pub(crate) fn factor(&self) -> Mat<f64> {
         let mut factor = Mat::zeros(self.rank(), self.basis.len());
         let (mut row, mut column) = (0, 0);
         for transform in &self.transforms {

@@ -13,18 +13,18 @@ mod readings;
 mod residuals;
 mod retained;
 mod shared_points;
-mod targets;
+pub(crate) mod targets;
 mod vector;
-mod withheld;
+pub(crate) mod withheld;
 
-pub use evaluation::Evaluation;
+pub(crate) use evaluation::Evaluation;
 pub use field_decoder::FieldDecoder;
 pub(crate) use projection::Projection;
-pub use readings::SampleTarget;
+pub(crate) use readings::SampleTarget;
 pub(crate) use residuals::Residuals;
-pub use targets::Targets;
-pub use vector::VectorDecoder;
-pub use withheld::{Withheld, choose_withheld};
+pub(crate) use targets::Targets;
+pub(crate) use vector::VectorDecoder;
+pub(crate) use withheld::{Withheld, choose_withheld};
 
 #[cfg(test)]
 mod tests;

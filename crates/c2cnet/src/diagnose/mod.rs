@@ -1,9 +1,9 @@
 //! What bases can and cannot do for a data set: spectra, losses, amplification, floors.
 
-mod floor;
+pub(crate) mod floor;
 mod sweep;
 
-pub use floor::{Floor, Floors, IN_USE};
+pub use floor::{Floor, Floors};
 pub use sweep::{Row, Sweep};
 
 use crate::data::{Dataset, Field, Fields};

@@ -1,6 +1,6 @@
 //! The domains of functions: intervals, polygons with holes, their meshes, and finding points in them.
 
-mod bisection;
+pub(crate) mod bisection;
 mod delaunay;
 mod interval_mesh;
 mod locate;
@@ -8,8 +8,8 @@ mod polygon;
 mod rim;
 mod triangulation;
 
-pub use bisection::RefinableMesh;
-pub use interval_mesh::IntervalMesh;
+pub(crate) use bisection::RefinableMesh;
+pub(crate) use interval_mesh::IntervalMesh;
 pub use locate::Locator;
 pub use polygon::{Polygon, circle_ring, rectangle_ring};
 pub use triangulation::TriangleMesh;

@@ -79,7 +79,7 @@ impl EncoderSpec {
     ///
     /// # Errors
     /// If a parameter is out of range or belongs to the other method.
-    pub fn given(&self) -> Result<Option<Regularisation>> {
+    pub(crate) fn given(&self) -> Result<Option<Regularisation>> {
         let bad = |text: String| Err(Error::Config(format!("encoder: {text}")));
         for (name, value) in [
             ("lambda", self.lambda),
@@ -121,7 +121,7 @@ impl EncoderSpec {
     }
 
     /// The parameters that [`choose`] tries, strongest first, for `n` points.
-    pub fn candidates(&self, sigma_max: f64, n: usize) -> Vec<Regularisation> {
+    pub(crate) fn candidates(&self, sigma_max: f64, n: usize) -> Vec<Regularisation> {
         (1..=14)
             .map(|k| {
                 let cut = 10f64.powi(-k);

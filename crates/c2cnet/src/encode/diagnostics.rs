@@ -29,16 +29,6 @@ pub struct BiasSplit {
     pub norm_squared: f64,
 }
 
-impl BiasSplit {
-    /// $\|f - \tilde f\|/\|f\|$, 0 for a zero sample.
-    pub fn relative(&self) -> f64 {
-        if self.norm_squared == 0.0 {
-            return 0.0;
-        }
-        ((self.shrinkage_squared + self.unrepresentable_squared) / self.norm_squared).sqrt()
-    }
-}
-
 impl EncodingDiagnostics {
     /// Diagnoses the encoding of `values` (one column per sample).
     pub fn new(

@@ -203,11 +203,6 @@ impl FieldEncoder {
         FieldEncoder { sizes, ..self }
     }
 
-    /// The size by which each component is divided before all else; none if they stay as they are.
-    pub fn sizes(&self) -> &[f64] {
-        &self.sizes
-    }
-
     /// The coefficients of `field`, one column per sample.
     ///
     /// # Errors

@@ -16,19 +16,20 @@ mod input_space;
 mod orthonormal;
 mod prior;
 mod range;
-mod scattered;
+pub(crate) mod scattered;
 mod spectrum;
 mod vector;
 
-pub use choice::{EncoderSpec, Method, choose};
-pub use diagnostics::{BiasSplit, EncodingDiagnostics};
+pub(crate) use choice::choose;
+pub use choice::{EncoderSpec, Method};
+pub(crate) use diagnostics::{BiasSplit, EncodingDiagnostics};
 pub use input_space::{FieldEncoder, Transform};
 pub(crate) use input_space::{Stacked, stack_components};
 pub(crate) use range::Range;
-pub use scattered::{SampleEncoder, encode_sample};
+pub(crate) use scattered::{SampleEncoder, encode_sample};
 pub use spectrum::Spectrum;
-pub use vector::{Kind, VectorEncoder, VectorSpec};
-pub(crate) use vector::{Standard, check_width, logarithm};
+pub use vector::Kind;
+pub(crate) use vector::{Standard, VectorEncoder, VectorSpec, check_width, logarithm};
 
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};

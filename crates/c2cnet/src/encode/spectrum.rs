@@ -93,7 +93,7 @@ impl Spectrum {
     }
 
     /// The number of points.
-    pub fn nrows(&self) -> usize {
+    pub(crate) fn nrows(&self) -> usize {
         self.left.nrows()
     }
 
@@ -106,7 +106,7 @@ impl Spectrum {
     }
 
     /// The leading `rank` singular triplets.
-    pub fn truncated(mut self, rank: usize) -> Self {
+    pub(crate) fn truncated(mut self, rank: usize) -> Self {
         if rank < self.sigma.len() {
             self.sigma.truncate(rank);
             match &mut self.right {
@@ -119,7 +119,7 @@ impl Spectrum {
     }
 
     /// $U^\top F$ for values `f` at the points, one column per sample.
-    pub fn project(&self, f: MatRef<'_, f64>) -> Mat<f64> {
+    pub(crate) fn project(&self, f: MatRef<'_, f64>) -> Mat<f64> {
         self.project_leading(f, self.rank())
     }
 
@@ -131,14 +131,15 @@ impl Spectrum {
     }
 
     /// $U C$: values at the points from orthonormal coordinates.
-    pub fn expand(&self, c: MatRef<'_, f64>) -> Mat<f64> {
+    #[cfg(test)]
+    pub(crate) fn expand(&self, c: MatRef<'_, f64>) -> Mat<f64> {
         assert_eq!(c.nrows(), self.rank());
         self.left.expand(c)
     }
 
     /// $\|f - UU^\top f\|^2$ for each sample, from the values and their coordinates, accurate to a
     /// few digits even where it is tiny; rows where `skip` is true do not count.
-    pub fn residuals_squared(
+    pub(crate) fn residuals_squared(
         &self,
         f: MatRef<'_, f64>,
         c: MatRef<'_, f64>,

@@ -59,7 +59,7 @@ pub struct KernelMap {
     pub(super) weights: Mat<f64>,
     #[serde(with = "tensor")]
     pub(super) output_mean: Vec<f64>,
-    pub(super) settings: KernelSettings,
+    pub(crate) settings: KernelSettings,
 }
 
 restore_settled!(KernelMap);
@@ -317,11 +317,6 @@ impl KernelMap {
             output_mean,
             settings,
         })
-    }
-
-    /// The parameters.
-    pub fn settings(&self) -> &KernelSettings {
-        &self.settings
     }
 
     fn settle(&mut self) -> Result<()> {

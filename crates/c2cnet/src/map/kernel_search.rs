@@ -209,7 +209,7 @@ impl KernelSettings {
     ///
     /// # Errors
     /// If a kernel matrix does not factor on these samples, or the observer asks to stop.
-    pub fn learn_features(
+    pub(crate) fn learn_features(
         &self,
         coefficients: MatRef<'_, f64>,
         targets: &Targets,

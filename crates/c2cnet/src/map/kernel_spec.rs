@@ -67,7 +67,7 @@ impl KernelSpec {
     ///
     /// # Errors
     /// Names the setting and its value.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let positive = |name: &str, value: Option<f64>| match value {
             Some(v) if !(v.is_finite() && v > 0.0) => Err(Error::Config(format!(
                 "kernel: {name} = {v} must be positive"

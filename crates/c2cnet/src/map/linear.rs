@@ -209,6 +209,7 @@ impl LinearMap {
     }
 
     /// The chosen strength, as a part of the largest squared singular value of the centred coefficients.
+    #[cfg(test)]
     pub fn strength(&self) -> f64 {
         self.strength
     }

@@ -7,26 +7,33 @@ mod kernel;
 mod kernel_descent;
 mod kernel_search;
 mod kernel_spec;
-pub mod layered;
+pub(crate) mod layered;
 mod linear;
 mod mirrors;
-pub mod mlp;
+pub(crate) mod mlp;
 mod moments;
 mod nystrom;
-mod split;
+pub(crate) mod split;
 
-pub use crate::compute::{KernelFunction, PassSettings};
-pub use kernel::{Features, KernelMap, KernelSettings};
-pub use kernel_descent::HeldOut;
-pub use kernel_search::{KernelChoice, KernelReport, KernelSearch, PassReport};
+pub use crate::compute::kernel_function::{KernelFunction, PassSettings};
+pub use kernel::KernelSettings;
+pub(crate) use kernel::{Features, KernelMap};
+pub(crate) use kernel_descent::HeldOut;
+pub(crate) use kernel_search::{KernelChoice, KernelSearch};
+pub use kernel_search::{KernelReport, PassReport};
 pub use kernel_spec::KernelSpec;
-pub use layered::{LayeredMap, LayeredSpec};
-pub use linear::LinearMap;
+pub(crate) use layered::LayeredMap;
+pub use layered::LayeredSpec;
+pub(crate) use linear::LinearMap;
 pub(crate) use mirrors::Mirrors;
-pub use mlp::{MlpMap, MlpSpec};
+pub(crate) use mlp::MlpMap;
+pub use mlp::{
+    Activation, BatchSize, Loss, MlpSpec, Optimiser, OptimiserKind, Precision, Recipe, Schedule,
+    StageSpec, TrainingReport,
+};
 pub(crate) use moments::{Moments, Shift};
 pub(crate) use nystrom::{KernelSums, Landmarks};
-pub use split::Split;
+pub(crate) use split::Split;
 
 use crate::Result;
 use crate::storage::{Record, Registry, Storable, serialize_tagged, split_tag};

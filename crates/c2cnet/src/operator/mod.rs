@@ -9,5 +9,5 @@ mod stored;
 pub(crate) use evaluate::MapsToEvaluate;
 pub use model::C2CNet;
 pub(crate) use model::{field_named, stack, vector_label};
-pub use moving_nodes::MovingNodes;
+pub(crate) use moving_nodes::MovingNodes;
 pub use report::{ComponentErrors, EvaluationReport, OutputErrors, QuantityError};

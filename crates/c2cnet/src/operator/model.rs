@@ -81,7 +81,7 @@ impl C2CNet {
     }
 
     /// The nodes that move with the inputs, of each output that has such.
-    pub fn moving(&self) -> &[MovingNodes] {
+    pub(crate) fn moving(&self) -> &[MovingNodes] {
         &self.moving
     }
 

@@ -11,18 +11,19 @@
 mod archive;
 mod file;
 mod fingerprint;
-mod input;
-mod output;
+pub(crate) mod input;
+pub(crate) mod leaf;
+pub(crate) mod output;
 mod record;
 mod registry;
 pub mod tensor;
 
 pub use archive::Archive;
 pub use file::FORMAT_VERSION;
-pub use input::{open_plain, read_plain, read_text};
-pub use output::{Claim, remove_leftovers, write_atomically};
 pub use record::Storable;
 
 pub(crate) use fingerprint::Fingerprint;
+pub(crate) use input::{open_plain, read_plain};
+pub(crate) use output::write_atomically;
 pub(crate) use record::{Record, restore_settled, serialize_tagged, split_tag};
 pub(crate) use registry::Registry;

@@ -135,7 +135,7 @@ fn default_python() -> Option<PathBuf> {
 
 /// Reads a result, which must hold an error.
 pub fn read(path: &Path) -> Result<PeerResult> {
-    let text = c2cnet::storage::read_text(path)?;
+    let text = c2cnet::internal::read_text(path)?;
     let wrong = |reason: String| {
         let reason = format!("is not a result of a peer: {reason}");
         Error::io(path, io::Error::new(io::ErrorKind::InvalidData, reason))

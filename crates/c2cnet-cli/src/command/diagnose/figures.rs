@@ -1,6 +1,7 @@
 //! The figures of a diagnosis.
 
-use c2cnet::diagnose::{Floor, Floors, IN_USE, Row, Sweep};
+use c2cnet::diagnose::{Floor, Floors, Row, Sweep};
+use c2cnet::internal::IN_USE;
 use c2cnet_figure::{Figure, Marker, Panel, Series};
 
 /// Singular values of each input's design matrix.

@@ -1,7 +1,8 @@
 //! What is in a data file.
 
 use super::entries;
-use c2cnet::data::{Bounds, Dataset, Field, Points, npz};
+use c2cnet::data::{Bounds, Dataset, Field, Points};
+use c2cnet::internal::value_keys;
 use c2cnet_experiments::terminal::{Table, bounds, counted, number};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ pub fn describe(data: &Dataset) -> (String, Value) {
     ]);
     let mut fields = Vec::new();
     let mut still = Vec::new();
-    let (input_keys, output_keys) = npz::value_keys(data);
+    let (input_keys, output_keys) = value_keys(data);
     for (kind, list, keys) in [
         ("input", &data.inputs, input_keys),
         ("output", &data.outputs, output_keys),

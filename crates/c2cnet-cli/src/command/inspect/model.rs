@@ -90,7 +90,7 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
 /// Rows and objects of the inputs.
 fn describe_inputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
     for (name, encoder) in model.inputs() {
-        let vector = encoder.vector().is_some();
+        let vector = encoder.basis().is_vector();
         if vector {
             table.row([label("input", name), encoder.describe()]);
         } else {
@@ -120,11 +120,12 @@ fn describe_inputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
 fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
     for (name, decoder) in model.outputs() {
         let points = decoder.points().map(|p| p.len());
-        let points = points.filter(|_| decoder.vector().is_none());
+        let vector = decoder.basis().is_vector();
+        let points = points.filter(|_| !vector);
         let moves = model.moves(name);
-        match decoder.vector() {
-            Some(vector) => table.row([label("output", name), vector.describe()]),
-            None => {
+        match vector {
+            true => table.row([label("output", name), decoder.describe()]),
+            false => {
                 table.row([label("output", name), decoder.basis().describe()]);
                 table.row(["  domain".to_string(), domain(decoder.basis())]);
                 table.row([
@@ -146,7 +147,7 @@ fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
             objects,
             json!({
                 "name": name,
-                "vector": decoder.vector().is_some(),
+                "vector": vector,
                 "basis": decoder.basis().describe(),
                 "functions": decoder.basis().len(),
                 "components": decoder.basis().components(),
@@ -194,7 +195,7 @@ fn label(kind: &str, name: &str) -> String {
 }
 
 fn domain(basis: &c2cnet::basis::FieldBasis) -> String {
-    bounds(basis.parts()[0].components()[0].domain())
+    bounds(basis.domain())
 }
 
 fn push(list: &mut Value, entry: Value) {

@@ -29,6 +29,7 @@
 
 mod archive;
 mod array;
+pub(crate) mod contents;
 mod layout;
 mod patient;
 mod read;
@@ -43,50 +44,7 @@ pub(super) use array::{Array, Header};
 pub(super) use layout::{axis_keys, crossings, one_set};
 pub use writer::{NpzWriter, write_npz};
 
-use super::{Dataset, Field, Fields};
-use crate::Result;
-use std::path::Path;
-
-/// The names of the arrays of any `.npz` file, in file order.
-///
-/// # Errors
-/// If it cannot be read or is no archive.
-pub fn array_names(path: &Path) -> Result<Vec<String>> {
-    NpzFile::open(path).map(|npz| npz.keys)
-}
-
-/// Names and shapes of the arrays of any `.npz` file, in file order.
-///
-/// # Errors
-/// If it cannot be read, is damaged, or holds something that is not an array of numbers or text.
-pub fn array_shapes(path: &Path) -> Result<Vec<(String, Vec<usize>)>> {
-    let mut npz = NpzFile::open(path)?;
-    let mut shapes = Vec::new();
-    for key in npz.keys.clone() {
-        if let Some(shape) = npz.shape(&key, true)? {
-            shapes.push((key, shape));
-        }
-    }
-    Ok(shapes)
-}
-
-/// How many numbers the arrays of a `.npz` file hold, as their headers claim: no array is read.
-///
-/// # Errors
-/// If it cannot be read, is damaged, or holds something that is not an array of numbers or text.
-pub fn count_values(path: &Path) -> Result<usize> {
-    let mut npz = NpzFile::open(path)?;
-    let mut count = 0usize;
-    for key in npz.keys.clone() {
-        if let Some(shape) = npz.shape(&key, false)? {
-            let values = shape
-                .iter()
-                .fold(1usize, |n, extent| n.saturating_mul(*extent));
-            count = count.saturating_add(values);
-        }
-    }
-    Ok(count)
-}
+use super::{Field, Fields};
 
 /// Splits `f.NAME` into `("f", "NAME")`, and `f` into `("f", "")`.
 fn split_key(key: &str) -> (&str, &str) {
@@ -133,15 +91,6 @@ impl Side {
             name => name,
         }
     }
-}
-
-/// The keys under which a data file holds the fields of a data set: of the inputs, then of the outputs.
-pub fn value_keys(data: &Dataset) -> (Vec<String>, Vec<String>) {
-    let keys = |side: Side, fields: &Fields| {
-        let key = |(name, field): &(String, Field)| side.key_of(fields, name, field);
-        fields.iter().map(key).collect()
-    };
-    (keys(INPUTS, &data.inputs), keys(OUTPUTS, &data.outputs))
 }
 
 /// The key of the array `stem` for the field called `name`; the opposite of [`split_key`].

@@ -113,7 +113,7 @@ impl LayeredSpec {
     ///
     /// # Errors
     /// Names the setting and its value.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let require = |fine: bool, what: String| match fine {
             true => Ok(()),
             false => Err(Error::Config(format!("layered: {what}"))),

@@ -107,7 +107,7 @@ impl Loss {
     ///
     /// # Errors
     /// Names the setting.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let p = self.parts();
         let fine = p.epsilon >= 0.0
             && p.delta >= 0.0

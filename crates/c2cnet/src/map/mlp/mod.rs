@@ -28,15 +28,14 @@ pub(in crate::map) mod vector;
 #[cfg(test)]
 mod tests;
 
-pub use crate::decode::SampleTarget;
 pub use activation::Activation;
 pub use fit::{TrainingData, TrainingReport};
 pub use loss::Loss;
 pub use network::Network;
 pub use optimiser::{Optimiser, OptimiserKind};
-pub use scalar::{Precision, Scalar};
+pub use scalar::Precision;
 pub use schedule::Schedule;
-pub use spec::{BatchSize, MlpSpec, Recipe, StageSpec, Whole};
+pub use spec::{BatchSize, MlpSpec, Recipe, StageSpec};
 pub use train::{Plan, Stage};
 
 use super::{CoefficientMap, LinearMap};

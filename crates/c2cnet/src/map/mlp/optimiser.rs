@@ -70,7 +70,7 @@ impl Optimiser {
     ///
     /// # Errors
     /// Names the settings.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let fine = (0.0..1.0).contains(&self.beta1)
             && (0.0..1.0).contains(&self.beta2)
             && self.epsilon > 0.0

@@ -30,7 +30,7 @@ mod sealed {
 pub trait Scalar:
     sealed::Sealed
     + crate::compute::Real
-    + crate::storage::tensor::Element
+    + crate::storage::leaf::Element
     + ComplexField
     + Copy
     + Default

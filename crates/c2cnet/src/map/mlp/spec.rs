@@ -29,7 +29,7 @@ pub enum Recipe {
 
 impl Recipe {
     /// Its name in settings.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Recipe::Fast => "fast",
             Recipe::Paper => "paper",
@@ -192,7 +192,7 @@ impl MlpSpec {
     ///
     /// # Errors
     /// Names the setting and its value.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let require = |fine: bool, what: String| match fine {
             true => Ok(()),
             false => Err(Error::Config(format!("mlp: {what}"))),
@@ -262,7 +262,7 @@ impl MlpSpec {
     }
 
     /// The same with at most `budget` samples times passes, for the given number of training samples.
-    pub fn within(&self, samples: usize, budget: usize) -> Self {
+    pub(crate) fn within(&self, samples: usize, budget: usize) -> Self {
         let work: usize = self
             .stage_lengths(samples)
             .map(|(n, batch)| n * batch)
@@ -317,7 +317,7 @@ impl MlpSpec {
     }
 
     /// The plan for the given number of training samples.
-    pub fn plan(&self, samples: usize, seed: u64) -> Plan {
+    pub(crate) fn plan(&self, samples: usize, seed: u64) -> Plan {
         let adamw = Optimiser {
             kind: OptimiserKind::AdamW,
             weight_decay: 1e-4,

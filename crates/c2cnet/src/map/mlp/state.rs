@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// The state of training between steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "T: tensor::Element")]
+#[serde(bound = "T: crate::storage::leaf::Element")]
 pub(in crate::map) struct State<T> {
     #[serde(with = "tensor")]
     pub(in crate::map) parameters: Vec<T>,

@@ -1,7 +1,7 @@
 //! Grids in their natural shape, complex values, missing readings.
 
 use super::{archive, assert_says, f8, file, npy, raw_archive, read_bytes};
-use crate::data::{Dataset, Missing, read_output_points, read_points};
+use crate::data::{Dataset, Missing, points_file::read_output_points, read_points};
 
 fn ramp(shape: &[usize]) -> Vec<f64> {
     (0..shape.iter().product::<usize>())
@@ -36,7 +36,7 @@ fn a_grid_is_read_in_its_shape_and_written_in_it() {
         assert_eq!(field.component_of(1, 1)[4], 12.0 + 2.0 * 4.0 + 1.0);
         let (_folder, path) = file(b"");
         data.write_npz(&path).unwrap();
-        let shapes = crate::data::npz::array_shapes(&path).unwrap();
+        let shapes = crate::data::npz::contents::array_shapes(&path).unwrap();
         assert_eq!(shapes[0], ("x".into(), vec![2, 3, 2]));
         assert_eq!(shapes[1], ("f".into(), vec![4, 2, 3, 2]));
         let again = Dataset::read_npz(&path).unwrap();

@@ -2,6 +2,7 @@
 
 use super::super::state::State;
 use super::*;
+use crate::decode::SampleTarget;
 use crate::map::mlp::*;
 use crate::map::{CoefficientMap, Split, conformance};
 use crate::storage::Archive;

@@ -1,21 +1,19 @@
 //! The statements of the paper's Section 3, to rounding, on bases of every family.
 
-mod toy;
-
-use c2cnet::basis::{Blocks, Design, FieldBasis, RandomFeatures, RandomFeaturesSpec};
-use c2cnet::data::{Bounds, Field, Points, Scattered};
-use c2cnet::decode::{Evaluation, FieldDecoder, Withheld};
-use c2cnet::encode::{
+use super::toy::{self, close, distance, norm2, random, scattered};
+use crate::basis::{Blocks, Design, FieldBasis, RandomFeatures, RandomFeaturesSpec};
+use crate::data::{Bounds, Field, Points, Scattered};
+use crate::decode::{Evaluation, FieldDecoder, Withheld};
+use crate::encode::{
     Encoder, EncoderSpec, EncodingDiagnostics, FieldEncoder, Regularisation, Spectrum, Transform,
     encode_sample,
 };
-use c2cnet::linalg::{self, Svd};
+use crate::linalg::{self, Svd};
 use faer::Mat;
 use proptest::prelude::*;
 use rand::RngExt;
 use serde_json::json;
 use std::sync::Arc;
-use toy::{close, distance, norm2, random, scattered};
 
 const LAMBDAS: [f64; 4] = [1e-10, 1e-6, 1e-3, 1e-1];
 
@@ -141,7 +139,7 @@ fn ridge_reconstruction_shrinks_by_the_spectrum_and_the_bias_splits() {
                     "{name}"
                 );
                 assert!(close(
-                    bias.relative().powi(2) * bias.norm_squared,
+                    bias.shrinkage_squared + bias.unrepresentable_squared,
                     total,
                     1e-9
                 ));
@@ -212,7 +210,7 @@ fn cut_off_equals_its_definition_and_amplifies_at_most_by_its_reciprocal() {
     }
 }
 
-fn separate(basis: Arc<dyn c2cnet::basis::Basis>) -> FieldBasis {
+fn separate(basis: Arc<dyn crate::basis::Basis>) -> FieldBasis {
     FieldBasis::separate(vec![basis]).unwrap()
 }
 
@@ -556,7 +554,7 @@ fn block_spectra_agree_with_dense_ones() {
     let mut designs = toy::planar_designs(&points);
     // Columns of different norms, one of them unseen, and rows that belong to no function.
     let selection = (0..40)
-        .map(|b| c2cnet::basis::Block {
+        .map(|b| crate::basis::Block {
             rows: (0..7).map(|r| 7 * b + r).collect(),
             cols: vec![(3 * b + 1) % 41],
             values: random(7, 1, b as u64),

@@ -1,19 +1,17 @@
 //! The coefficient maps on operators whose answers are known.
 
-mod toy;
-
-use c2cnet::Silent;
-use c2cnet::data::{Dataset, Field, Points};
-use c2cnet::decode::Targets;
-use c2cnet::linalg;
-use c2cnet::map::{
+use super::toy::{self, close, distance, random};
+use crate::Silent;
+use crate::data::{Dataset, Field, Points};
+use crate::decode::Targets;
+use crate::linalg;
+use crate::map::{
     CoefficientMap, HeldOut, KernelChoice, KernelMap, KernelSearch, KernelSpec, LinearMap, Split,
     conformance,
 };
 use faer::Mat;
 use serde_json::json;
 use std::f64::consts::PI;
-use toy::{close, distance, random};
 
 /// Targets whose coordinates are the whole truth.
 fn targets(coordinates: Mat<f64>) -> Targets {
@@ -248,12 +246,12 @@ fn commuting(points: &Points, samples: usize, seed: u64) -> Dataset {
 fn symmetries_lower_the_error_of_an_operator_that_commutes_with_them() {
     let line = Points::linspace(0.0, 2.0 * PI, 33);
     let line = Points::new(1, line.coords().iter().map(|x| x / (2.0 * PI)).collect()).unwrap();
-    let plane = Points::grid(&c2cnet::data::Bounds::unit(2), &[9, 9]);
+    let plane = Points::grid(&crate::data::Bounds::unit(2), &[9, 9]);
     for (points, symmetries, order) in [(line, "interval", 2), (plane, "square", 8)] {
         let train = commuting(&points, 30, 30);
         let test = commuting(&points, 120, 31);
         // Predictions are wanted for images too.
-        let group: c2cnet::data::Symmetries = serde_json::from_value(json!(symmetries)).unwrap();
+        let group: crate::data::Symmetries = serde_json::from_value(json!(symmetries)).unwrap();
         let test = group.augment(&test).unwrap();
         let basis = json!({"family": "polynomial", "degrees": vec![7; points.dim()]});
         let error = |symmetries: &str| {
@@ -280,7 +278,7 @@ fn symmetries_lower_the_error_of_an_operator_that_commutes_with_them() {
 /// Learned inputs and images once counted samples in two ways.
 #[test]
 fn symmetries_go_with_learned_inputs_and_with_default_settings() {
-    let plane = Points::grid(&c2cnet::data::Bounds::unit(2), &[9, 9]);
+    let plane = Points::grid(&crate::data::Bounds::unit(2), &[9, 9]);
     let train = commuting(&plane, 40, 30);
     let test = commuting(&plane, 120, 31);
     for input in [
@@ -308,7 +306,7 @@ fn symmetric_grids_are_recognised_whatever_their_bounds() {
                 Field::shared(points, vec![f.clone()]).unwrap(),
             )
             .unwrap();
-            let twice = c2cnet::data::Symmetries::Interval.augment(&data);
+            let twice = crate::data::Symmetries::Interval.augment(&data);
             let twice = twice.unwrap_or_else(|e| panic!("[{a}, {b}], {n} points: {e}"));
             let image = twice.inputs[0].1.values_of(1);
             for i in 0..n {

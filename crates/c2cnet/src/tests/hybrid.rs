@@ -1,9 +1,9 @@
 //! Hybrid spaces: the identities of the paper's Section 3, jumps, plans, and what judging may not see.
 
-use c2cnet::basis::{BasisSpec, BuildContext, FieldBasis};
-use c2cnet::data::{Dataset, Field, Observations, Points};
-use c2cnet::decode::{FieldDecoder, Withheld};
-use c2cnet::{C2CNet, FitConfig, Silent, fit, fit_plan, plan};
+use crate::basis::{BasisSpec, BuildContext, FieldBasis};
+use crate::data::{Dataset, Field, Observations, Points};
+use crate::decode::{FieldDecoder, Withheld};
+use crate::{C2CNet, FitConfig, Silent, fit, fit_plan, plan};
 use faer::Mat;
 use serde_json::json;
 
