@@ -2,7 +2,9 @@
 //!
 //! `cargo run --release -p c2cnet --example own_data`
 
+use c2cnet::basis::FiniteElementsSpec;
 use c2cnet::data::{Dataset, Field, Points};
+use c2cnet::settings::OutputConfig;
 use c2cnet::{FitConfig, Result, Silent, fit};
 use faer::Mat;
 
@@ -38,5 +40,19 @@ pub fn main() -> Result<()> {
         .map(|j| amplitude(j, 90) * (j as f64 * between.point(200)[0]).sin() / j as f64)
         .sum();
     assert!((predicted[(200, 0)] - truth).abs() < 1e-4);
+
+    // A basis of one's own choice, instead of the one that was found.
+    let output = OutputConfig {
+        basis: Some(FiniteElementsSpec::p1([40]).into()),
+        ..OutputConfig::default()
+    };
+    let config = FitConfig {
+        output,
+        ..FitConfig::default()
+    };
+    let (model, _) = fit(&data, &config, &Silent)?;
+    let errors = model.evaluate(&test)?;
+    println!("40 linear elements: test RL2E {:.1e}", errors.rl2e);
+    assert!(errors.rl2e < 1e-2, "{}", errors.rl2e);
     Ok(())
 }

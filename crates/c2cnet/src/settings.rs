@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub(crate) mod groups;
+mod per_component;
+pub use per_component::PerComponent;
+pub(crate) use per_component::PerComponentWord;
 
 /// Settings of a fit. Everything has a default; what is not given is chosen from the training data.
 ///
@@ -161,35 +164,6 @@ fn named_bases(basis: Option<&BasisSpec>, bases: &[BasisSpec]) -> Option<Vec<Bas
     match basis {
         Some(basis) => Some(vec![basis.clone()]),
         None => (!bases.is_empty()).then(|| bases.to_vec()),
-    }
-}
-
-/// Numbers for the components of a field, or how to find them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected \"auto\", \"none\" or a list with a number for each component"
-)]
-pub enum PerComponent {
-    /// As the data suggests, or not at all.
-    Word(PerComponentWord),
-    /// As given.
-    Each(Vec<f64>),
-}
-
-/// The words for [`PerComponent`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PerComponentWord {
-    /// As the data suggests.
-    Auto,
-    /// Components stay as they are.
-    None,
-}
-
-impl Default for PerComponent {
-    fn default() -> Self {
-        PerComponent::Word(PerComponentWord::Auto)
     }
 }
 

@@ -350,12 +350,12 @@ impl BasisSpec {
 
     /// [`BasisFamily::for_component`].
     #[must_use]
-    pub fn for_component(&self, component: usize) -> BasisSpec {
+    pub(crate) fn for_component(&self, component: usize) -> BasisSpec {
         self.0.for_component(component)
     }
 
     /// [`BasisFamily::references`].
-    pub fn references(&self) -> Vec<Reference> {
+    pub(crate) fn references(&self) -> Vec<Reference> {
         self.0.references()
     }
 

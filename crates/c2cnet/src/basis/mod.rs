@@ -33,7 +33,7 @@ pub use finite_elements::{
 pub use fourier::{FourierKind, FourierSpec};
 pub use hybrid::{HybridSpec, PcaSpec};
 pub(crate) use interpolant::expected_error as interpolation_error;
-pub use laplace::{Condition, Laplace, LaplaceMesh, LaplaceSpec};
+pub use laplace::{Condition, LaplaceMesh, LaplaceSpec};
 pub use mixed::{AxisKind, MixedSpec};
 pub(crate) use point_values::PointValues;
 pub use point_values::PointValuesSpec;

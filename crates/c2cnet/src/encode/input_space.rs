@@ -226,7 +226,7 @@ impl FieldEncoder {
     }
 
     /// How a vector without points becomes coefficients; `None` for a function.
-    pub fn vector(&self) -> Option<&VectorEncoder> {
+    pub(crate) fn vector(&self) -> Option<&VectorEncoder> {
         self.vector.as_ref()
     }
 

@@ -58,7 +58,7 @@ pub enum Regularisation {
 
 impl Regularisation {
     /// The coefficient filter $g(\sigma_i)$ for `n` points.
-    pub fn filter(&self, sigma: &[f64], n: usize) -> Vec<f64> {
+    pub(crate) fn filter(&self, sigma: &[f64], n: usize) -> Vec<f64> {
         let above = |cut: f64| {
             sigma
                 .iter()

@@ -88,7 +88,7 @@ impl Spectrum {
     }
 
     /// How many singular values are kept.
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.sigma.len()
     }
 
@@ -170,7 +170,7 @@ impl Spectrum {
     }
 
     /// $V\,\mathrm{diag}(g)\,C$: coefficients from the leading coordinates under a filter $g$.
-    pub fn coefficients(&self, filter: &[f64], mut c: Mat<f64>) -> Mat<f64> {
+    pub(crate) fn coefficients(&self, filter: &[f64], mut c: Mat<f64>) -> Mat<f64> {
         for k in 0..c.ncols() {
             for (v, g) in c.col_mut(k).iter_mut().zip(filter) {
                 *v *= g;

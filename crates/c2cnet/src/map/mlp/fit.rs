@@ -246,6 +246,10 @@ impl<T: Scalar> NetworkSamples<T> {
     }
 }
 
+/// Principal axes with a smaller deviation than this times the largest are left out: of the inputs, and of the outputs.
+const INPUT_CUT: f64 = 1e-7;
+const OUTPUT_CUT: f64 = 1e-5;
+
 /// The transforms before and after the network.
 struct Frames {
     entry: Entry,
@@ -291,7 +295,7 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
     let offsets = linalg::select_columns(rest.as_ref(), train);
     let all: Vec<usize> = (0..train.len()).collect();
     let residual = &fold.completed(offsets.as_ref(), &all)?.coordinates - &offsets;
-    let frame = Principal::new(residual.as_ref(), spec.output_cut)?;
+    let frame = Principal::new(residual.as_ref(), OUTPUT_CUT)?;
     for k in 0..rest.ncols() {
         let column = rest.col_as_slice_mut(k);
         column
@@ -300,7 +304,7 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
             .for_each(|(o, m)| *o += m);
     }
     Ok(Frames {
-        entry: Entry(Some(Principal::new(a.as_ref(), spec.input_cut)?)),
+        entry: Entry(Some(Principal::new(a.as_ref(), INPUT_CUT)?)),
         head: Head::Principal { frame, linear },
         offsets: rest,
     })

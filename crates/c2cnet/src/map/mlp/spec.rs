@@ -75,8 +75,6 @@ pub enum Whole {
 /// | `residual` | true | learn the residual of the linear map (`fast`) | |
 /// | `scaled` | false | inputs in principal axes under one scale, outputs of unit rms (`paper`; `fast` always is) | |
 /// | `evaluations` | 100 | how often a stage is evaluated and recorded | positive |
-/// | `input_cut` | 1e-7 | input axes kept, by relative deviation (`fast`) | 0 to 1 |
-/// | `output_cut` | 1e-5 | output axes kept (`fast`) | 0 to 1 |
 /// | `stages` | none | further stages, each with fresh moments | a list, see [`StageSpec`] |
 #[derive(Debug, Clone, PartialEq, Documented, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -114,10 +112,6 @@ pub struct MlpSpec {
     pub scaled: bool,
     /// How often a stage is evaluated.
     pub evaluations: usize,
-    /// Input axes kept.
-    pub input_cut: f64,
-    /// Output axes kept.
-    pub output_cut: f64,
     /// Further stages.
     pub stages: Vec<StageSpec>,
 }
@@ -172,8 +166,6 @@ impl Default for MlpSpec {
             residual: true,
             scaled: false,
             evaluations: 100,
-            input_cut: 1e-7,
-            output_cut: 1e-5,
             stages: Vec::new(),
         }
     }
@@ -210,11 +202,6 @@ impl MlpSpec {
         require(
             self.clip.is_none_or(|c| c > 0.0 && c.is_finite()),
             format!("clip = {:?} must be positive", self.clip),
-        )?;
-        let cuts = [self.input_cut, self.output_cut];
-        require(
-            cuts.iter().all(|c| (0.0..1.0).contains(c)),
-            format!("input_cut and output_cut = {cuts:?} must lie between 0 and 1"),
         )?;
         for stage in std::iter::once(&self.first_stage()).chain(&self.stages) {
             require(

@@ -348,7 +348,6 @@ fn settings_are_checked() {
         serde_json::json!({ "clip": 0.0 }),
         serde_json::json!({ "shards": 0 }),
         serde_json::json!({ "hidden": [3, 0] }),
-        serde_json::json!({ "output_cut": 1.5 }),
         serde_json::json!({ "loss": { "kind": "band", "inside": 0.0 } }),
         serde_json::json!({ "optimiser": { "beta1": 1.0 } }),
         serde_json::json!({ "stages": [{ "rate": 0.0 }] }),
