@@ -10,8 +10,9 @@
 //! other only through the files in a run folder, [`run_files`]. [`printed`] holds the table of the
 //! paper whose cells runs name. [`picture`] and [`method_figures`] draw, with [`c2cnet_figure`]; [`labels`] are
 //! the names in pictures, [`view`] is what they show of points in many dimensions.
-//! [`terminal`], [`output_path`] and [`merge()`] are shared with the command.
+//! [`terminal`], [`output_path`], [`explanations`] and [`merge()`] are shared with the command.
 
+pub mod explanations;
 pub mod labels;
 mod merge;
 pub mod method_figures;

@@ -66,20 +66,6 @@ pub struct InputPlan {
     pub sizes: Vec<f64>,
 }
 
-impl InputPlan {
-    /// Whether some of its functions are learned from samples.
-    pub(crate) fn is_learned(&self) -> bool {
-        self.bases.iter().any(BasisSpec::depends_on_values)
-    }
-}
-
-impl OutputPlan {
-    /// Whether some of its functions are learned from samples.
-    pub(crate) fn is_learned(&self) -> bool {
-        self.bases.iter().any(BasisSpec::depends_on_values)
-    }
-}
-
 /// How an output field is decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,6 +95,11 @@ pub struct OutputPlan {
 }
 
 impl InputPlan {
+    /// Whether some of its functions are learned from samples.
+    pub(crate) fn is_learned(&self) -> bool {
+        self.bases.iter().any(BasisSpec::depends_on_values)
+    }
+
     /// How a vector without points is encoded.
     pub(crate) fn vector(&self) -> VectorSpec {
         VectorSpec {
@@ -118,6 +109,11 @@ impl InputPlan {
 }
 
 impl OutputPlan {
+    /// Whether some of its functions are learned from samples.
+    pub(crate) fn is_learned(&self) -> bool {
+        self.bases.iter().any(BasisSpec::depends_on_values)
+    }
+
     /// How a vector without points is decoded.
     pub(crate) fn vector(&self) -> VectorSpec {
         VectorSpec {

@@ -50,14 +50,40 @@ fn fit_to(
     observer: &dyn Observer,
     source: Source,
 ) -> Result<(C2CNet, FitReport)> {
+    with_chosen(train, config, observer, |context, chosen| {
+        let plan = chosen.plan;
+        let (model, report) = build(context, &plan, chosen.prepared)?;
+        let model = model.with_moving(chosen.nodes);
+        source.describe((model, report), &plan, Some(config))
+    })
+}
+
+/// A plan, what choosing it has computed, and the outputs whose nodes move.
+struct Chosen {
+    plan: Plan,
+    prepared: Prepared,
+    nodes: Vec<MovingNodes>,
+}
+
+/// Chooses a plan for training samples, and does `then` with it while they are there.
+fn with_chosen<T>(
+    train: Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+    then: impl FnOnce(&Context<'_>, Chosen) -> Result<T>,
+) -> Result<T> {
     let (train, moving) = settle_nodes(train, config, observer)?;
     let (train, sizes) = in_sizes(train, config)?;
     let context = Context::new(&train, config.protocol(), observer);
     let (mut plan, mut prepared) = choose(&context, config)?;
     sizes.into_plan(&mut plan, &mut prepared.choices);
     let nodes = moving.into_plan(&mut plan, &mut prepared.choices);
-    let (model, report) = build(&context, &plan, prepared)?;
-    source.describe((model.with_moving(nodes), report), &plan, Some(config))
+    let chosen = Chosen {
+        plan,
+        prepared,
+        nodes,
+    };
+    then(&context, chosen)
 }
 
 /// What [`fit`] would do, to be looked at and changed before [`fit_plan`] does it, with what was compared.
@@ -72,13 +98,9 @@ pub fn plan(
     config.check()?;
     data.check()?;
     let train = training_samples(Cow::Borrowed(data))?;
-    let (train, moving) = settle_nodes(train, config, observer)?;
-    let (train, sizes) = in_sizes(train, config)?;
-    let context = Context::new(&train, config.protocol(), observer);
-    let (mut plan, mut prepared) = choose(&context, config)?;
-    sizes.into_plan(&mut plan, &mut prepared.choices);
-    moving.into_plan(&mut plan, &mut prepared.choices);
-    Ok((plan, prepared.choices))
+    with_chosen(train, config, observer, |_, chosen| {
+        Ok((chosen.plan, chosen.prepared.choices))
+    })
 }
 
 /// Fits an operator to the training samples of `data` as `plan` says.

@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
     say("3. Evaluate on the test samples, which the fit never saw")?;
     let errors = model.evaluate(&test)?;
-    say(errors::table(&errors, false))?;
+    say(errors::table(&errors, None))?;
     say(explained(&errors))?;
 
     say("4. Predict where no data was")?;

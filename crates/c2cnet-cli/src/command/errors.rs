@@ -1,12 +1,13 @@
 //! Errors of a model, for people and for machines.
 
 use c2cnet::operator::EvaluationReport;
+use c2cnet_experiments::explanations;
 use c2cnet_experiments::terminal::{Table, error};
 use serde_json::{Map, Value, json};
 
-/// The table of errors, with a few words on each; `numbered` if samples have numbers that a
-/// reader knows.
-pub fn table(report: &EvaluationReport, numbered: bool) -> Table {
+/// The table of errors, with a few words on each; `worst_sample` by the number that a reader knows, if samples have
+/// such.
+pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     let mut table = Table::default();
     let mut row = |name: &str, value: f64, words: &str| {
         table.row([name, &error(value), words]);
@@ -14,33 +15,20 @@ pub fn table(report: &EvaluationReport, numbered: bool) -> Table {
     let percent = 100.0 * report.rl2e;
     // Two digits that say something.
     let decimals = (1.0 - percent.log10().floor()).clamp(2.0, 6.0) as usize;
-    let percent =
-        format!("mean relative L2 error, |prediction - truth| / |truth|: {percent:.decimals$} %");
+    let percent = format!("{}: {percent:.decimals$} %", explanations::RL2E);
     row("RL2E", report.rl2e, &percent);
-    row(
-        "floor",
-        report.floor,
-        "the smallest RL2E that the output basis allows, with a perfect map",
-    );
-    row(
-        "linear map",
-        report.linear_rl2e,
-        "RL2E of a linear map of the same coefficients",
-    );
-    row(
-        "training mean",
-        report.mean_rl2e,
-        "RL2E of predicting the mean training output, whatever the input",
-    );
+    row("floor", report.floor, explanations::FLOOR);
+    row("linear map", report.linear_rl2e, explanations::LINEAR);
+    row("training mean", report.mean_rl2e, explanations::MEAN);
     if let Some(v) = report.withheld_rl2e {
         row("withheld", v, "RL2E at output points that no fit saw");
     }
     if let Some(v) = report.withheld_floor {
         row("withheld floor", v, "the smallest error at those points");
     }
-    let mut worst = "RL2E of the worst sample".to_string();
-    if numbered {
-        worst += &format!(", number {} (from 0)", report.worst_sample);
+    let mut worst = explanations::WORST.to_string();
+    if let Some(number) = worst_sample {
+        worst += &format!(", number {number} (from 0)");
     }
     row("worst", report.worst_rl2e, &worst);
     row("MSE", report.mse, "mean squared error");

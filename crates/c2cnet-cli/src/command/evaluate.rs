@@ -95,16 +95,14 @@ fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     let progress = Progress::start(format!("predicting {}", counted(indices.len(), "sample")));
     let chosen = data.select(&indices);
     let clock = Instant::now();
-    let mut report = model.evaluate(&chosen)?;
+    let report = model.evaluate(&chosen)?;
     let seconds = clock.elapsed().as_secs_f64();
-    // Drawn before samples get their numbers in the file; a figure that fails takes nothing else with it.
+    // A figure that fails takes nothing else with it.
     let figure = args.figure.as_ref().map(|figure| {
         let rows = rows(args, &model, &chosen, &report, &indices)?;
         let title = format!("{} on {}", args.model.display(), path.display());
         output_path::write_figure(figure, &picture::draw(&title, &rows, &chosen).to_svg())
     });
-    // Samples are numbered as in the file.
-    report.worst_sample = indices[report.worst_sample];
     if let Some(path) = &args.per_sample {
         let mut csv = String::from("sample,rl2e\n");
         for (k, e) in indices.iter().zip(&report.relative) {
@@ -114,12 +112,13 @@ fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     }
     drop(progress);
     let evaluated = Evaluated {
+        worst_sample: Some(indices[report.worst_sample]),
         report,
         on,
         seconds,
         notes: Vec::new(),
     };
-    evaluated.say(args, &model, true)?;
+    evaluated.say(args, &model)?;
     let drawn = args
         .figure
         .as_ref()
@@ -198,12 +197,13 @@ fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
     let mut notes = vec![worst];
     notes.extend(skipped.summary(shards.len()));
     let evaluated = Evaluated {
+        worst_sample: None,
         report,
         on: sets.into_iter().collect::<Vec<_>>().join(", "),
         seconds,
         notes,
     };
-    evaluated.say(args, &model, false)?;
+    evaluated.say(args, &model)?;
     match &args.per_sample {
         Some(path) if !args.json => Ok(say(format_args!("wrote {}", path.display()))?),
         _ => Ok(()),
@@ -213,6 +213,8 @@ fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
 /// Errors with what is to be said of them.
 struct Evaluated {
     report: EvaluationReport,
+    /// Its number in the file; of several shards, a note names it.
+    worst_sample: Option<usize>,
     /// On which samples.
     on: String,
     seconds: f64,
@@ -220,7 +222,7 @@ struct Evaluated {
 }
 
 impl Evaluated {
-    fn say(&self, args: &Args, model: &C2CNet, numbered: bool) -> Result<()> {
+    fn say(&self, args: &Args, model: &C2CNet) -> Result<()> {
         let (report, on, seconds) = (&self.report, &self.on, self.seconds);
         if args.json {
             let mut object = errors::object(report, on, seconds);
@@ -228,9 +230,10 @@ impl Evaluated {
                 "withheld_at_fit".into(),
                 serde_json::json!(withheld_at_fit(model)),
             );
-            if !numbered {
-                object.insert("notes".into(), serde_json::json!(self.notes));
-            }
+            match self.worst_sample {
+                Some(number) => object.insert("worst_sample".into(), serde_json::json!(number)),
+                None => object.insert("notes".into(), serde_json::json!(self.notes)),
+            };
             return terminal::say_json(&object.into());
         }
         if on == "train" {
@@ -243,7 +246,7 @@ impl Evaluated {
             "errors on {} ({on}), predicted in {seconds:.3} s",
             counted(report.n_samples, "sample")
         ))?;
-        say(errors::table(report, numbered))?;
+        say(errors::table(report, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
             say(format_args!(
                 "\nAt output points that no space had seen, held-out training samples had an RL2E of {}; those points \n\

@@ -14,6 +14,7 @@ use c2cnet::internal::Claim;
 use c2cnet::map::TrainingReport;
 use c2cnet::report::{Choice, NetworkReport};
 use c2cnet::{C2CNet, Device, Error, FitConfig, FitReport, Plan, fit_owned, fit_plan};
+use c2cnet_experiments::explanations;
 use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, say};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -333,28 +334,12 @@ fn say_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> c2
         counted(report.first_samples, "first sample")
     );
     for (name, value, words) in [
-        (
-            "RL2E",
-            report.rl2e,
-            "mean relative L2 error, |prediction - truth| / |truth|",
-        ),
-        (
-            "floor",
-            report.floor,
-            "the smallest RL2E that the output basis allows, with a perfect map",
-        ),
-        (
-            "linear map",
-            report.linear_rl2e,
-            "RL2E of a linear map of the same coefficients",
-        ),
-        (
-            "training mean",
-            report.mean_rl2e,
-            "RL2E of predicting the mean training output, whatever the input",
-        ),
+        ("RL2E", report.rl2e, explanations::RL2E),
+        ("floor", report.floor, explanations::FLOOR),
+        ("linear map", report.linear_rl2e, explanations::LINEAR),
+        ("training mean", report.mean_rl2e, explanations::MEAN),
         ("first samples", report.first_rl2e, &first),
-        ("worst", report.worst_rl2e, "RL2E of the worst sample"),
+        ("worst", report.worst_rl2e, explanations::WORST),
     ] {
         table.row([name, &terminal::error(value), words]);
     }
@@ -429,7 +414,7 @@ fn say_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
              left to judge;\n`c2cnet evaluate` shows errors on samples that did not train"
         ),
     })?;
-    say(errors::table(&report.validation, false))?;
+    say(errors::table(&report.validation, None))?;
     say(format_args!(
         "\nfitted to {} in {:.2} s (search {:.2}, encoding {:.2}, map {:.2})",
         counted(report.n_train, "sample"),

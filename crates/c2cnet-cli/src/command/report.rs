@@ -110,9 +110,7 @@ fn of_model(args: &Args, data_file: &Path) -> anyhow::Result<()> {
     let metrics = metrics.transpose()?.unwrap_or_default();
     progress.step(format!("predicting {}", counted(numbers.len(), "sample")));
     let chosen = data.select(&numbers);
-    let mut errors = model.evaluate(&chosen)?;
-    // Samples are numbered as in the file.
-    errors.worst_sample = numbers[errors.worst_sample];
+    let errors = model.evaluate(&chosen)?;
     progress.step("drawing");
     let subject = Subject {
         model: &model,

@@ -4,6 +4,7 @@ use super::embed::{self, Frame};
 use super::format::{self, error};
 use super::page::shell;
 use super::table::{Cell, Head, sortable};
+use crate::explanations;
 use crate::labels::Labels;
 use crate::picture::{self, Shown, Which, cells_of, sorted};
 use crate::run_files::{Axis, Curve, Series};
@@ -31,6 +32,13 @@ pub struct Subject<'a> {
     pub data_file: &'a Path,
     /// Curves of training, where there are such.
     pub training: Vec<Curve>,
+}
+
+impl Subject<'_> {
+    /// The number of the sample with the largest error.
+    fn worst_sample(&self) -> usize {
+        self.numbers[self.report.worst_sample]
+    }
 }
 
 /// How many samples the slider shows.
@@ -105,7 +113,7 @@ fn opening(subject: &Subject<'_>) -> Markup {
             ul.tiles {
                 li { strong { (error(report.rl2e)) } span { "mean relative error (RL2E)" } }
                 li { strong { (error(median)) } span { "of the median sample" } }
-                li { strong { (error(report.worst_rl2e)) } span { "of the worst, sample " (report.worst_sample) } }
+                li { strong { (error(report.worst_rl2e)) } span { "of the worst, sample " (subject.worst_sample()) } }
                 @if gain.is_finite() { li { strong { (format::number(gain)) "×" } span { "better than the training mean" } } }
             }
         }
@@ -122,26 +130,10 @@ fn errors(subject: &Subject<'_>) -> Markup {
     let report = subject.report;
     let at_fit = subject.model.info()["validation"]["withheld_rl2e"].as_f64();
     let rows = [
-        (
-            "RL2E",
-            Some(report.rl2e),
-            "mean relative L2 error, |prediction − truth| / |truth|",
-        ),
-        (
-            "floor",
-            Some(report.floor),
-            "the smallest RL2E that the output basis allows, with a perfect map",
-        ),
-        (
-            "linear map",
-            Some(report.linear_rl2e),
-            "RL2E of a linear map of the same coefficients",
-        ),
-        (
-            "training mean",
-            Some(report.mean_rl2e),
-            "RL2E of predicting the mean training output, whatever the input",
-        ),
+        ("RL2E", Some(report.rl2e), explanations::RL2E),
+        ("floor", Some(report.floor), explanations::FLOOR),
+        ("linear map", Some(report.linear_rl2e), explanations::LINEAR),
+        ("training mean", Some(report.mean_rl2e), explanations::MEAN),
         (
             "withheld",
             report.withheld_rl2e,
@@ -152,7 +144,7 @@ fn errors(subject: &Subject<'_>) -> Markup {
             at_fit,
             "RL2E of held-out training samples at output points that no space had seen",
         ),
-        ("worst", Some(report.worst_rl2e), "RL2E of the worst sample"),
+        ("worst", Some(report.worst_rl2e), explanations::WORST),
         ("MSE", Some(report.mse), "mean squared error"),
         ("rms", Some(report.rms), "root mean square of the outputs"),
     ];
@@ -509,7 +501,7 @@ fn next(subject: &Subject<'_>) -> Markup {
                  one that is rare needs others like it.",
                 format::number(report.worst_rl2e / median)
             ),
-            Some(format!("c2cnet plot {data} --sample {}", report.worst_sample)),
+            Some(format!("c2cnet plot {data} --sample {}", subject.worst_sample())),
         ));
     }
     advice.push((

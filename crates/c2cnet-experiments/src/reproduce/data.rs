@@ -34,7 +34,7 @@ impl<'a> Store<'a> {
     /// The hash of everything that determines the data set `name`: how it is derived, and from what.
     pub fn fingerprint(&self, name: &str) -> Result<String> {
         let spec = self.spec(name)?;
-        let mut hash = Hash::new().add(&serde_json::json!(spec).to_string());
+        let mut hash = Hash::default().add(&serde_json::json!(spec).to_string());
         if let Some(problem) = &spec.problem {
             hash = hash.add(&key(problem, spec)?);
         }
@@ -123,7 +123,7 @@ pub fn key(problem: &str, spec: &DataSpec) -> Result<String> {
     if let (Value::Object(all), Value::Object(given)) = (&mut resolved, settings(spec)?) {
         all.extend(given);
     }
-    let hash = Hash::new()
+    let hash = Hash::default()
         .add(problem)
         .add(&resolved.to_string())
         .add(&spec.seed.to_string())

@@ -6,27 +6,23 @@ use crate::run_files;
 use c2cnet::Result;
 use std::path::Path;
 
-/// FNV-1a, which is the same on every machine and in every version.
-#[derive(Debug, Clone, Copy)]
-pub struct Hash(u64);
+/// A digest (BLAKE3) of texts in order.
+#[derive(Debug, Default)]
+pub struct Hash(blake3::Hasher);
 
 impl Hash {
-    pub fn new() -> Self {
-        Hash(0xcbf2_9ce4_8422_2325)
-    }
-
-    /// The hash with `text` added, and an end that no text has.
+    /// The hash with `text` added, after its length: where a text ends matters.
     pub fn add(mut self, text: &str) -> Self {
-        for byte in text.bytes().chain([0xff]) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        self.0.update(&(text.len() as u64).to_le_bytes());
+        self.0.update(text.as_bytes());
         self
     }
 }
 
 impl std::fmt::Display for Hash {
+    /// The digest's first 16 digits.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:016x}", self.0)
+        f.write_str(&self.0.finalize().to_hex()[..16])
     }
 }
 
@@ -52,7 +48,7 @@ pub fn run_fingerprint(spec: &RunSpec, seed: u64, store: &Store<'_>) -> Result<S
 }
 
 fn versioned(settings: &str) -> Hash {
-    Hash::new()
+    Hash::default()
         .add(settings)
         .add(env!("CARGO_PKG_VERSION"))
         .add(RUNNER)
@@ -71,7 +67,9 @@ mod tests {
     #[test]
     fn the_hash_tells_texts_and_their_borders_apart() {
         let hash = |parts: &[&str]| {
-            let all = parts.iter().fold(Hash::new(), |hash, part| hash.add(part));
+            let all = parts
+                .iter()
+                .fold(Hash::default(), |hash, part| hash.add(part));
             all.to_string()
         };
         assert_eq!(hash(&["a", "b"]), hash(&["a", "b"]));

@@ -15,7 +15,7 @@
 mod cuda;
 mod dense;
 mod device;
-mod exponential;
+pub(crate) mod exponential;
 mod gradients;
 mod job;
 pub(crate) mod kernel_function;

@@ -178,30 +178,11 @@ pub(super) fn final_maps(
     training: Option<TrainingReport>,
     judged: Option<Box<dyn CoefficientMap>>,
 ) -> Result<FinalMaps> {
-    let (coefficients, targets) = (set.coefficients, set.targets);
-    let (seed, observer) = (context.protocol.seed, context.observer);
-    let linear = LinearMap::fit_mirrored(coefficients, targets, set.mirrors.clone())?;
+    let linear = LinearMap::fit_mirrored(set.coefficients, set.targets, set.mirrors.clone())?;
     let mut network = None;
     let map: Box<dyn CoefficientMap> = match plan {
         MapPlan::Linear => Box::new(linear.clone()),
-        MapPlan::Kernel(settings) => {
-            context.begin(Step::FitMap);
-            let all: Vec<usize> = (0..coefficients.ncols()).collect();
-            let centres = settings.max_centres;
-            let targets =
-                &*joint::completed_for_kernel(targets, coefficients, &linear, &all, centres)?;
-            let features =
-                settings.learn_features(coefficients, targets, &linear, seed, observer)?;
-            let settings = settings.clone();
-            Box::new(KernelMap::fit(
-                coefficients,
-                targets,
-                features,
-                settings,
-                seed,
-                observer,
-            )?)
-        }
+        MapPlan::Kernel(settings) => Box::new(final_kernel(context, set, settings, &linear)?),
         MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {
             let (map, fitted) = match judged {
                 Some(map) => (map, None),
@@ -223,6 +204,30 @@ pub(super) fn final_maps(
         linear,
         network,
     })
+}
+
+/// The kernel map of all samples, whose linear map is `linear`.
+fn final_kernel(
+    context: &Context<'_>,
+    set: &MapTrainingSet<'_>,
+    settings: &KernelSettings,
+    linear: &LinearMap,
+) -> Result<KernelMap> {
+    context.begin(Step::FitMap);
+    let coefficients = set.coefficients;
+    let (seed, observer) = (context.protocol.seed, context.observer);
+    let all: Vec<usize> = (0..coefficients.ncols()).collect();
+    let centres = settings.max_centres;
+    let targets = &*joint::completed_for_kernel(set.targets, coefficients, linear, &all, centres)?;
+    let features = settings.learn_features(coefficients, targets, linear, seed, observer)?;
+    KernelMap::fit(
+        coefficients,
+        targets,
+        features,
+        settings.clone(),
+        seed,
+        observer,
+    )
 }
 
 /// A network trained on all samples; one trained on fewer tells how long that will take.

@@ -185,12 +185,11 @@ pub(crate) fn build(
         None => timed(&mut seconds.training, || judge_plan(context, plan))?,
     };
     let everything = context.with_everything();
-    let (inputs, outputs) = timed(&mut seconds.encoding, || {
-        match (prepared.spaces, prepared.inputs) {
-            (Some(spaces), _) => Ok(spaces),
-            (None, Some(inputs)) => Ok((inputs, represent_outputs(&everything, &plan.outputs)?)),
-            (None, None) => spaces(&everything, plan),
-        }
+    let known = (prepared.spaces, prepared.inputs);
+    let (inputs, outputs) = timed(&mut seconds.encoding, || match known {
+        (Some(spaces), _) => Ok(spaces),
+        (None, Some(inputs)) => Ok((inputs, represent_outputs(&everything, &plan.outputs)?)),
+        (None, None) => spaces(&everything, plan),
     })?;
     let fitted = timed(&mut seconds.training, || {
         let frame = OutputFrame::for_plan(&everything, &inputs, &outputs, &plan.map)?;
@@ -216,19 +215,25 @@ pub(crate) fn build(
         n_train: inputs.coefficients.ncols(),
         seconds,
     };
-    let encoders = inputs.encoders.into_iter().zip(&plan.inputs);
+    let spaces = (inputs.encoders, outputs.decoders);
+    let model = put_together(context.train, plan, spaces, (fitted.map, fitted.linear));
+    Ok((model, report))
+}
+
+/// Stage 5: the model of spaces and maps, in the units of the data.
+fn put_together(
+    train: &Dataset,
+    plan: &Plan,
+    (encoders, decoders): (Encoders, Vec<(String, FieldDecoder)>),
+    (map, linear): (Box<dyn CoefficientMap>, LinearMap),
+) -> C2CNet {
+    let encoders = encoders.into_iter().zip(&plan.inputs);
     let encoders = encoders.map(|((name, e), plan)| (name, e.in_sizes(plan.sizes.clone())));
-    let fields = context.train.outputs.iter().zip(&plan.outputs);
-    let decoders = outputs.decoders.into_iter().zip(fields);
+    let fields = train.outputs.iter().zip(&plan.outputs);
+    let decoders = decoders.into_iter().zip(fields);
     let decoders = decoders
         .map(|((name, d), ((_, field), plan))| (name, d.for_users(field, plan.sizes.clone())));
-    let model = C2CNet::new(
-        encoders.collect(),
-        decoders.collect(),
-        fitted.map,
-        fitted.linear,
-    );
-    Ok((model, report))
+    C2CNet::new(encoders.collect(), decoders.collect(), map, linear)
 }
 
 /// Adds the time of `work` to `seconds`.

@@ -75,6 +75,16 @@ impl<'a> FieldSpace<'a> {
                 triangles: triangles.filter(|_| rows.is_none()),
             })
         };
+        self.of_components(count, build_one)
+    }
+
+    /// The basis of a field of `count` components, whose bases `build_one` builds.
+    fn of_components(
+        &self,
+        count: usize,
+        build_one: impl Fn(&BasisSpec, usize) -> Result<Arc<dyn Basis>>,
+    ) -> Result<FieldBasis> {
+        let specs = self.bases;
         let bases = if specs.len() == count {
             (0..count)
                 .map(|c| build_one(&specs[c], c))
