@@ -1,15 +1,18 @@
 //! Where the functions of a field live: the box of its points, periodic where a grid goes once around.
 
-use super::ranking::domain_of;
 use super::transforms::InputDraft;
 use crate::data::{Bounds, Field};
-use crate::plan::OutputPlan;
+use crate::plan::{OutputPlan, check_domain};
 use crate::report::{Choice, Subject};
 use crate::settings::FitConfig;
 use crate::{Error, Result};
 
 /// A given side is one period of a grid up to this part of it.
 const EQUAL: f64 = 1e-6;
+
+/// Samples at their own points: the next sample's may lie a little outside all seen so far, so the
+/// default domain is wider by this part of each side.
+const SCATTERED_MARGIN: f64 = 0.02;
 
 /// The domain of a field: as given, or the box of its points. Along axes that are `periodic` it is one period, which a
 /// grid of equal steps tells; where nothing is said, values that continue from the end of such a grid to its beginning
@@ -48,6 +51,20 @@ pub(super) fn settle(
     }
     // What was said is checked as it was said.
     Bounds::new(sides)?.with_periods(periodic.unwrap_or(&rings))
+}
+
+/// The domain of a field: as given, or the box of its points.
+fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
+    match given {
+        Some(domain) => {
+            check_domain(domain, field)?;
+            Ok(domain.clone())
+        }
+        None if field.shared_points().is_none() => {
+            Ok(field.bounding_box().widened(SCATTERED_MARGIN))
+        }
+        None => Ok(field.bounding_box()),
+    }
 }
 
 /// What a person should know of domains that the data told to be periodic.

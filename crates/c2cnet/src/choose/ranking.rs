@@ -4,15 +4,16 @@ use super::few_readings::FewReadings;
 use super::grid_gap::GridGapCheck;
 use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Field};
-use crate::decode::{Evaluation, FieldDecoder, Withheld};
-use crate::encode::Transform;
 use crate::error::in_order;
-use crate::fit::{Context, FieldSpace, LearnFrom};
-use crate::metrics::mean_relative;
-use crate::plan::{Components, check_domain};
+use crate::fit::Context;
 use crate::{Error, Result};
-use faer::Mat;
 use rayon::prelude::*;
+use representation::Represented;
+
+mod preference;
+mod representation;
+
+pub(super) use preference::{finalists, name_of, smallest_good_enough, why_this_basis};
 
 /// Points of samples with points of their own with which representations are compared, in all: each sample needs a
 /// factorisation.
@@ -20,9 +21,6 @@ const OWN_POINTS_IN_ALL: usize = 12_000;
 
 /// Samples with which representations are compared, at most.
 const SAMPLES: usize = 100;
-
-/// Input bases judged by the whole operator, at most.
-const FINALISTS: usize = 6;
 
 /// A size that lowers the error by less is no gain; rough fields gain little at each size.
 const GAIN: f64 = 0.95;
@@ -282,6 +280,10 @@ impl<'a> Ranking<'a> {
         self.context.check_cancelled()?;
         Ok(spec.and_then(|spec| {
             let represented = self.represent(&spec, domain).ok()?;
+            // Errors beyond what numbers hold compare with nothing.
+            if represented.error.is_nan() || represented.fitted.is_nan() {
+                return None;
+            }
             let tolerance = represented.error.max(self.stop.error);
             let Represented {
                 decoder,
@@ -306,71 +308,6 @@ impl<'a> Ranking<'a> {
             })
         }))
     }
-
-    /// The best approximation at some points, judged at the others.
-    fn represent(&self, spec: &BasisSpec, domain: &Bounds) -> Result<Represented> {
-        let space = FieldSpace {
-            bases: std::slice::from_ref(spec),
-            components: Components::Separate,
-            domain,
-            transform: Transform::None,
-        };
-        if let Some(few) = &self.few_readings {
-            return few.represent(&space);
-        }
-        let field = &self.few;
-        let withhold = self.context.protocol.withhold.max(0.1);
-        let seed = self.context.protocol.seed;
-        let withheld = Withheld::choose(field, withhold, seed);
-        let learn_from = LearnFrom {
-            samples: None,
-            withheld: &withheld,
-        };
-        let basis = space.build(field, self.triangles, &learn_from)?;
-        let (decoder, targets) = FieldDecoder::fit(basis, field, &withheld, &[], seed)?;
-        let (error, fitted) = match targets.withheld_floor {
-            Some(error) => (error, targets.floor()),
-            // Per-sample points: coordinates fitted at some of a sample's points, judged at all.
-            None if field.shared_points().is_none() => {
-                let evaluation = Evaluation::new(&decoder, field, &withheld)?;
-                let errors = evaluation.errors_squared(targets.coordinates.as_ref());
-                let error = mean_relative(&errors, &evaluation.norm_squared);
-                (error, error)
-            }
-            None => return Err(Error::Data("no point could be withheld".into())),
-        };
-        Ok(Represented {
-            decoder,
-            coordinates: targets.coordinates,
-            error,
-            fitted,
-        })
-    }
-}
-
-impl FewReadings {
-    fn represent(&self, space: &FieldSpace<'_>) -> Result<Represented> {
-        let learn_from = LearnFrom {
-            samples: None,
-            withheld: &Withheld::none(),
-        };
-        let basis = space.build(self.field(), None, &learn_from)?;
-        let judged = self.judge(basis)?;
-        Ok(Represented {
-            decoder: judged.decoder,
-            coordinates: judged.coordinates,
-            error: judged.error,
-            fitted: judged.error,
-        })
-    }
-}
-
-/// A field in a basis: errors at points that were not fitted and at those that were.
-struct Represented {
-    decoder: FieldDecoder,
-    coordinates: Mat<f64>,
-    error: f64,
-    fitted: f64,
 }
 
 /// Those that are trusted, if there are any.
@@ -381,142 +318,18 @@ fn trusted(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     ranked
 }
 
-/// Samples at their own points: the next sample's may lie a little outside all seen so far, so the
-/// default domain is wider by this part of each side.
-const SCATTERED_MARGIN: f64 = 0.02;
-
-/// The domain of a field: as given, or the box of its points.
-pub(super) fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
-    match given {
-        Some(domain) => {
-            check_domain(domain, field)?;
-            Ok(domain.clone())
-        }
-        None if field.shared_points().is_none() => {
-            Ok(field.bounding_box().widened(SCATTERED_MARGIN))
-        }
-        None => Ok(field.bounding_box()),
-    }
-}
-
-/// The fewest functions whose error is negligible or close to the best, and that fit the points
-/// nearly as well as others do: where few points hide how much better a basis is between them, the
-/// points themselves tell. (Noise does not mislead: two thirds as many functions as points leave more
-/// than half of it.)
-pub(super) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize {
-    let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
-    let enough = negligible.max(1.1 * best);
-    let close = (0..ranked.len()).filter(|&i| ranked[i].error <= enough);
-    let fitted = close.clone().map(|i| ranked[i].fitted);
-    let enough = negligible.max(2.0 * fitted.fold(f64::INFINITY, f64::min));
-    close
-        .filter(|&i| ranked[i].fitted <= enough)
-        .min_by(|&i, &j| {
-            let key = |r: &Ranked| (r.functions, r.error);
-            let (a, b) = (key(&ranked[i]), key(&ranked[j]));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-        })
-        .expect("one of them fits best")
-}
-
-/// For each family its best size and the smallest one nearly as good; the best of all these.
-pub(super) fn finalists(ranked: &[Ranked]) -> Vec<usize> {
-    let mut chosen = Vec::new();
-    let mut families: Vec<usize> = ranked.iter().map(|r| r.family).collect();
-    families.sort_unstable();
-    families.dedup();
-    for family in families {
-        let members: Vec<usize> = (0..ranked.len())
-            .filter(|&i| ranked[i].family == family)
-            .collect();
-        let best = members
-            .iter()
-            .copied()
-            .min_by(|&i, &j| ranked[i].error.total_cmp(&ranked[j].error))
-            .expect("families here have members");
-        let small = members
-            .iter()
-            .copied()
-            .find(|&i| ranked[i].error <= 1.5 * ranked[best].error)
-            .unwrap_or(best);
-        chosen.push(best);
-        if small != best {
-            chosen.push(small);
-        }
-    }
-    chosen.sort_by(|&i, &j| ranked[i].error.total_cmp(&ranked[j].error));
-    chosen.truncate(FINALISTS);
-    chosen
-}
-
-pub(super) fn name_of(spec: &BasisSpec) -> String {
-    let value = serde_json::to_value(spec).unwrap_or_default();
-    let text = |key: &str| value[key].as_str().unwrap_or_default().to_string();
-    format!("{} {}", text("kind"), text("family"))
-        .trim()
-        .to_string()
-}
-
-/// Why a basis was taken: its error, that of the best of another family, and doubts.
-pub(super) fn why_this_basis(ranked: &[Ranked], chosen: usize, what: &str) -> String {
-    let pick = &ranked[chosen];
-    let runner_up = ranked
-        .iter()
-        .filter(|r| r.family != pick.family)
-        .min_by(|a, b| a.error.total_cmp(&b.error));
-    let other = runner_up.map_or(String::new(), |r| {
-        format!(
-            " (best of another family: {} {}, {:.1e})",
-            r.functions,
-            name_of(&r.spec),
-            r.error
-        )
-    });
-    let doubt = match pick.trusted {
-        true => "",
-        false => "; it may oscillate between the lines of the grid, like everything that was tried",
-    };
-    format!("{what} {:.1e}{other}{doubt}", pick.error)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Silent;
     use crate::data::{Dataset, Points};
+    use crate::decode::{Evaluation, FieldDecoder, Withheld};
+    use crate::encode::Transform;
+    use crate::fit::{FieldSpace, LearnFrom};
+    use crate::metrics::mean_relative;
+    use crate::plan::Components;
     use crate::settings::FitConfig;
-
-    #[test]
-    fn few_functions_are_enough_where_more_fit_no_better() {
-        let ranked = |pairs: &[(usize, f64, f64)]| -> Vec<Ranked> {
-            let spec = BasisSpec::from(crate::basis::PointValuesSpec::default());
-            let one = |&(functions, error, fitted)| Ranked {
-                family: 0,
-                spec: spec.clone(),
-                functions,
-                rank: functions,
-                error,
-                between: error,
-                fitted,
-                cut: 0.0,
-                trusted: true,
-            };
-            pairs.iter().map(one).collect()
-        };
-        // Noise: more functions follow it a little better at the points and worse between them.
-        let noisy = ranked(&[
-            (8, 0.5, 0.5),
-            (16, 0.101, 0.098),
-            (32, 0.1, 0.09),
-            (64, 0.11, 0.07),
-        ]);
-        assert_eq!(smallest_good_enough(&noisy, 1e-5), 1);
-        // Few points: between them the gain is hidden, at them it shows.
-        let rough = ranked(&[(64, 5e-2, 2e-2), (128, 2.9e-2, 7e-3), (256, 2.7e-2, 1e-3)]);
-        assert_eq!(smallest_good_enough(&rough, 1e-5), 2);
-        // As good as exact is good enough.
-        assert_eq!(smallest_good_enough(&rough, 6e-2), 0);
-    }
+    use faer::Mat;
 
     #[test]
     fn untrusted_bases_are_a_last_resort() {
@@ -550,6 +363,10 @@ mod tests {
     }
 
     fn ranked_for(field: &Field) -> Vec<Ranked> {
+        try_ranking(field).unwrap()
+    }
+
+    fn try_ranking(field: &Field) -> Result<Vec<Ranked>> {
         let data = Dataset::new(field.clone(), field.clone()).unwrap();
         let context = Context::new(&data, FitConfig::default().protocol(), &Silent);
         let stop = StopRule {
@@ -557,7 +374,17 @@ mod tests {
             error: 1e-5,
         };
         let ranking = Ranking::new(field, field, None, &context, stop).unwrap();
-        ranking.climb(&Bounds::unit(2)).unwrap()
+        ranking.climb(&Bounds::unit(2))
+    }
+
+    /// Squares of values as large as these are infinite, and errors relative to them no numbers.
+    #[test]
+    fn bases_without_an_error_are_no_candidates() {
+        let points = Points::grid(&Bounds::unit(2), &[9, 9]);
+        let values = Mat::from_fn(81, 12, |i, k| 1e200 * (points.point(i)[0] + k as f64).sin());
+        let field = Field::shared(points, vec![values]).unwrap();
+        let message = try_ranking(&field).unwrap_err().to_string();
+        assert!(message.contains("no basis could be fitted"), "{message}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod input_space;
 mod orthonormal;
 mod prior;
 mod range;
+mod regularise;
 pub(crate) mod scattered;
 mod spectrum;
 mod vector;

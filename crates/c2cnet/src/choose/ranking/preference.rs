@@ -1,0 +1,124 @@
+//! Which of the ranked bases to take, and why, in words.
+
+use super::Ranked;
+use crate::basis::BasisSpec;
+
+/// Input bases judged by the whole operator, at most.
+const FINALISTS: usize = 6;
+
+/// The fewest functions whose error is negligible or close to the best, and that fit the points
+/// nearly as well as others do: where few points hide how much better a basis is between them, the
+/// points themselves tell. (Noise does not mislead: two thirds as many functions as points leave more
+/// than half of it.)
+pub(in crate::choose) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize {
+    let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
+    let enough = negligible.max(1.1 * best);
+    let close = (0..ranked.len()).filter(|&i| ranked[i].error <= enough);
+    let fitted = close.clone().map(|i| ranked[i].fitted);
+    let enough = negligible.max(2.0 * fitted.fold(f64::INFINITY, f64::min));
+    close
+        .filter(|&i| ranked[i].fitted <= enough)
+        .min_by(|&i, &j| {
+            let key = |r: &Ranked| (r.functions, r.error);
+            let (a, b) = (key(&ranked[i]), key(&ranked[j]));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })
+        .expect("one of them fits best")
+}
+
+/// For each family its best size and the smallest one nearly as good; the best of all these.
+pub(in crate::choose) fn finalists(ranked: &[Ranked]) -> Vec<usize> {
+    let mut chosen = Vec::new();
+    let mut families: Vec<usize> = ranked.iter().map(|r| r.family).collect();
+    families.sort_unstable();
+    families.dedup();
+    for family in families {
+        let members: Vec<usize> = (0..ranked.len())
+            .filter(|&i| ranked[i].family == family)
+            .collect();
+        let best = members
+            .iter()
+            .copied()
+            .min_by(|&i, &j| ranked[i].error.total_cmp(&ranked[j].error))
+            .expect("families here have members");
+        let small = members
+            .iter()
+            .copied()
+            .find(|&i| ranked[i].error <= 1.5 * ranked[best].error)
+            .unwrap_or(best);
+        chosen.push(best);
+        if small != best {
+            chosen.push(small);
+        }
+    }
+    chosen.sort_by(|&i, &j| ranked[i].error.total_cmp(&ranked[j].error));
+    chosen.truncate(FINALISTS);
+    chosen
+}
+
+pub(in crate::choose) fn name_of(spec: &BasisSpec) -> String {
+    let value = serde_json::to_value(spec).unwrap_or_default();
+    let text = |key: &str| value[key].as_str().unwrap_or_default().to_string();
+    format!("{} {}", text("kind"), text("family"))
+        .trim()
+        .to_string()
+}
+
+/// Why a basis was taken: its error, that of the best of another family, and doubts.
+pub(in crate::choose) fn why_this_basis(ranked: &[Ranked], chosen: usize, what: &str) -> String {
+    let pick = &ranked[chosen];
+    let runner_up = ranked
+        .iter()
+        .filter(|r| r.family != pick.family)
+        .min_by(|a, b| a.error.total_cmp(&b.error));
+    let other = runner_up.map_or(String::new(), |r| {
+        format!(
+            " (best of another family: {} {}, {:.1e})",
+            r.functions,
+            name_of(&r.spec),
+            r.error
+        )
+    });
+    let doubt = match pick.trusted {
+        true => "",
+        false => "; it may oscillate between the lines of the grid, like everything that was tried",
+    };
+    format!("{what} {:.1e}{other}{doubt}", pick.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_functions_are_enough_where_more_fit_no_better() {
+        let ranked = |pairs: &[(usize, f64, f64)]| -> Vec<Ranked> {
+            let spec = BasisSpec::from(crate::basis::PointValuesSpec::default());
+            let one = |&(functions, error, fitted)| Ranked {
+                family: 0,
+                spec: spec.clone(),
+                functions,
+                rank: functions,
+                error,
+                between: error,
+                fitted,
+                cut: 0.0,
+                trusted: true,
+            };
+            pairs.iter().map(one).collect()
+        };
+        // Noise: more functions follow it a little better at the points and worse between them.
+        let noisy = ranked(&[
+            (8, 0.5, 0.5),
+            (16, 0.101, 0.098),
+            (32, 0.1, 0.09),
+            (64, 0.11, 0.07),
+        ]);
+        assert_eq!(smallest_good_enough(&noisy, 1e-5), 1);
+        // Few points: between them the gain is hidden, at them it shows.
+        let rough = ranked(&[(64, 5e-2, 2e-2), (128, 2.9e-2, 7e-3), (256, 2.7e-2, 1e-3)]);
+        assert_eq!(smallest_good_enough(&rough, 1e-5), 2);
+        // As good as exact is good enough.
+        assert_eq!(smallest_good_enough(&rough, 6e-2), 0);
+    }
+}
