@@ -33,7 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--train", type=int, metavar="N", help="use the first N training samples only")
     parser.add_argument("--test", type=Path, metavar="DATA",
                         help="a file of the same samples at other points, whose test samples are used")
-    parser.add_argument("--batch", type=int, help="samples a step; default: the schedule's")
+    parser.add_argument("--batch", type=int, help="samples per step; default: the schedule's")
     parser.add_argument("--rate", type=float, help="the (largest) learning rate; default: the schedule's")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")

@@ -1,4 +1,4 @@
-"""PyTorch's side: milliseconds a step of the paper's networks, as one JSON object a line.
+"""PyTorch's side: milliseconds per step of the paper's networks, as one JSON object per line.
 
 Full f32 (no TF32), Adam (fused, capturable), the relative error through the triangular factor R. Three ways:
 `graph`, a step as one CUDA graph; `graph folded`, with R multiplied into the last layer, as c2cnet does it;

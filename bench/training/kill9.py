@@ -91,7 +91,7 @@ def main():
                 process.kill()
                 _, said = process.communicate()
                 kills += 1
-            went_on = re.findall(r"going on after (\d+) steps", said)
+            went_on = re.findall(r"resuming after (\d+) steps", said)
             came_far += any(int(steps) > 0 for steps in went_on)
             check("damaged" not in said, said)
             now = model.read_bytes()

@@ -65,8 +65,12 @@ fn files_of(name: &Path) -> Result<Vec<PathBuf>> {
         true => format!("{}/*.npz", glob::Pattern::escape(&name.to_string_lossy())),
         false => name.to_string_lossy().into_owned(),
     };
-    let found = glob::glob(&pattern)
-        .map_err(|e| Error::Config(format!("{}: no pattern of file names: {e}", name.display())))?;
+    let found = glob::glob(&pattern).map_err(|e| {
+        Error::Config(format!(
+            "{}: not a valid file name pattern: {e}",
+            name.display()
+        ))
+    })?;
     let found = found.map(|path| path.map_err(|e| Error::io(e.path().to_owned(), e.into())));
     let mut files = found.collect::<Result<Vec<_>>>()?;
     files.retain(|path| path.is_file());

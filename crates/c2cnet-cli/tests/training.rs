@@ -195,7 +195,7 @@ mod stopped {
         let (_, said) = stop(&folder, &[], "-INT", 50);
         assert!(said.contains("training starts over"), "{said}");
         let said = resume(&folder, &model, &metrics);
-        assert!(said.contains("going on after"), "{said}");
+        assert!(said.contains("resuming after"), "{said}");
     }
 
     #[test]

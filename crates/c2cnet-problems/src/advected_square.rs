@@ -107,7 +107,7 @@ impl AdvectedSquare {
         let is = Check::of::<Self>();
         is.within("points", self.points, 2..=100_001)?;
         is.at_least("n_train", self.n_train, 1)?;
-        is.room(&[self.n_train, self.n_test], 2 * self.points)?;
+        is.check_size(&[self.n_train, self.n_test], 2 * self.points)?;
         is.within("squares", self.squares, 0..=100)?;
         let smooth = self.smooth >= 0.0 && self.smooth.is_finite();
         is.that(smooth, "smooth", self.smooth, "0 or more")?;

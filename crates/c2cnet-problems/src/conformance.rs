@@ -25,7 +25,10 @@ pub fn check<P: Problem + Sync>(problem: &P) {
     assert_eq!(told, data.samples(), "the watcher hears of every sample");
 
     let again = on_threads(4, || problem.samples(42, &Unwatched)).expect("valid settings");
-    assert!(bits(&data) == bits(&again), "other bits on 4 threads");
+    assert!(
+        bits(&data) == bits(&again),
+        "results differ bitwise on 4 threads"
+    );
     let other = problem.samples(43, &Unwatched).expect("valid settings");
     assert!(bits(&data) != bits(&other), "another seed, the same data");
 

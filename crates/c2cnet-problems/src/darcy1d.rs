@@ -63,7 +63,7 @@ impl Default for Darcy1d {
 
 /// Intervals of the solver's grid per length of the covariance, at least.
 const INTERVALS_PER_LENGTH: f64 = 64.0;
-/// More points of an interval are a slip, not a wish.
+/// More points of an interval are almost certainly a mistake.
 const MOST_POINTS: usize = 100_000;
 /// Intervals of the solver's grid, at least.
 const INTERVALS: f64 = 1000.0;
@@ -115,7 +115,7 @@ impl Darcy1d {
         let is = Check::of::<Self>();
         is.within("points", self.points, 3..=MOST_POINTS)?;
         is.at_least("n_train", self.n_train, 1)?;
-        is.room(&[self.n_train, self.n_test], 2 * self.points)?;
+        is.check_size(&[self.n_train, self.n_test], 2 * self.points)?;
         is.length("length", self.length, 0.002)?;
         is.positive("sigma", self.sigma)
     }

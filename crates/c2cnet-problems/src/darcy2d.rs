@@ -164,7 +164,7 @@ impl Darcy2d {
         is.within("points", self.points, 3..=2001)?;
         is.at_least("n_train", self.n_train, 1)?;
         let grid = self.points * self.points;
-        is.room(&[self.n_train, self.n_test], 2 * grid)?;
+        is.check_size(&[self.n_train, self.n_test], 2 * grid)?;
         is.within("modes", self.modes, 2..=2001)?;
         is.within("refine", self.refine, 1..=2000 / (self.points - 1))
     }

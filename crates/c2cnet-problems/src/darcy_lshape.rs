@@ -92,7 +92,7 @@ impl Problem for DarcyLshape {
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
         let mesh = mesh_with_nodes(&domain(None)?, self.points)
-            .map_err(Check::of::<Self>().blame("points", self.points))?;
+            .map_err(Check::of::<Self>().with_setting("points", self.points))?;
         let grid = self.grid_points();
         let sampler = self.sampler(&grid, mesh.nodes())?;
         let count = self.n_train + self.n_test;
@@ -138,7 +138,7 @@ impl DarcyLshape {
         is.at_least("points", self.points, 50)?;
         is.at_least("n_train", self.n_train, 1)?;
         let numbers = self.points.saturating_add(2 * grid * grid);
-        is.room(&[self.n_train, self.n_test], numbers)?;
+        is.check_size(&[self.n_train, self.n_test], numbers)?;
         is.length("k_length", self.k_length, 0.05)?;
         is.length("f_length", self.f_length, 0.05)?;
         let fits = k_sigma > 0.0 && k_sigma <= 5.0;
@@ -160,7 +160,7 @@ impl DarcyLshape {
         let vertices = self.reference / 4;
         let polygon = domain(Some((0.75 / vertices as f64).sqrt()))?;
         let mesh = mesh_with_nodes(&polygon, vertices)
-            .map_err(Check::of::<Self>().blame("reference", self.reference))?;
+            .map_err(Check::of::<Self>().with_setting("reference", self.reference))?;
         let darcy = Darcy::new(mesh, outputs)?;
         let coords = [grid, darcy.nodes()].concat().into_flattened();
         let places = Points::new(2, coords)?;

@@ -87,7 +87,7 @@ impl Problem for ElasticPlate {
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
         let mesh = mesh_with_nodes(&domain(None)?, self.points)
-            .map_err(Check::of::<Self>().blame("points", self.points))?;
+            .map_err(Check::of::<Self>().with_setting("points", self.points))?;
         let field = self.joint_field(&self.reference()?, mesh.nodes())?;
         let (loads, nodes) = (self.load_points, mesh.nodes().len());
         let count = self.n_train + self.n_test;
@@ -128,7 +128,7 @@ impl ElasticPlate {
         let numbers = self
             .load_points
             .saturating_add(self.points.saturating_mul(2));
-        is.room(&[self.n_train, self.n_test], numbers)?;
+        is.check_size(&[self.n_train, self.n_test], numbers)?;
         is.length("length", self.length, 0.02)?;
         is.positive("sigma", self.sigma)?;
         is.reference(self.reference, self.points)
@@ -143,7 +143,7 @@ impl ElasticPlate {
         let vertices = self.reference / 4;
         let polygon = domain(Some((1.0 / vertices as f64).sqrt()))?;
         let mesh = mesh_with_nodes(&polygon, vertices)
-            .map_err(Check::of::<Self>().blame("reference", self.reference))?;
+            .map_err(Check::of::<Self>().with_setting("reference", self.reference))?;
         let space = Space::new(mesh, Element::P2);
         let held: Vec<bool> = space
             .nodes()

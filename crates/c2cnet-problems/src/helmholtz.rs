@@ -95,7 +95,7 @@ impl Helmholtz {
         let total = self.n_train.saturating_add(self.n_test);
         let must = format!("at most alphas * betas = {pairs}");
         is.that(total <= pairs, "n_train + n_test", total, &must)?;
-        is.room(&[total], 2 * self.points * self.points)?;
+        is.check_size(&[total], 2 * self.points * self.points)?;
         is.that(self.lambda.is_finite(), "lambda", self.lambda, "finite")
     }
 

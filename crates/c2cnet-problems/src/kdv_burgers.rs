@@ -142,7 +142,7 @@ impl KdvBurgers {
         is.within("points", self.points, 2..=2001)?;
         is.at_least("n_train", self.n_train, 1)?;
         let numbers = self.points * (self.points + 1);
-        is.room(&[self.n_train, self.n_test], numbers)?;
+        is.check_size(&[self.n_train, self.n_test], numbers)?;
         is.within("grid", self.grid, 8..=8192)?;
         is.within("modes", self.modes, 1..=frequencies(self.grid))?;
         is.within("steps", self.steps, 1..=1_000_000)?;

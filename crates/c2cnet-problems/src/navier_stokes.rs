@@ -173,7 +173,7 @@ impl NavierStokes {
             is.within(name, value, 1..=100)?;
         }
         let numbers = self.points.pow(2) * (self.history + self.next) * self.windows;
-        is.room(&[self.n_train, self.n_test], numbers)?;
+        is.check_size(&[self.n_train, self.n_test], numbers)?;
         is.within("viscosity", self.viscosity, 0.0..=1.0)?;
         let a = self.forcing;
         is.that(a.is_finite(), "forcing", a, "finite")?;

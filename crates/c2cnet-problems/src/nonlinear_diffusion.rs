@@ -83,7 +83,7 @@ impl Problem for NonlinearDiffusion {
     fn samples(&self, seed: u64, watcher: &dyn Watcher) -> Result<Dataset> {
         self.check()?;
         let mesh = mesh_with_nodes(&domain()?, self.points)
-            .map_err(Check::of::<Self>().blame("points", self.points))?;
+            .map_err(Check::of::<Self>().with_setting("points", self.points))?;
         let nodes = mesh.nodes();
         let darcy = self.darcy(nodes)?;
         let field = self.field(nodes, darcy.nodes())?;
@@ -123,7 +123,7 @@ impl NonlinearDiffusion {
         let is = Check::of::<Self>();
         is.at_least("points", self.points, 200)?;
         is.at_least("n_train", self.n_train, 1)?;
-        is.room(&[self.n_train, self.n_test], self.points.saturating_mul(2))?;
+        is.check_size(&[self.n_train, self.n_test], self.points.saturating_mul(2))?;
         is.length("length", self.length, 0.05)?;
         let (sigma, source) = (self.sigma, self.source);
         let fits = sigma > 0.0 && sigma <= 3.0;
@@ -137,7 +137,7 @@ impl NonlinearDiffusion {
     fn darcy(&self, outputs: &[[f64; 2]]) -> Result<Darcy> {
         // A triangle mesh has about three edges per node.
         let mesh = mesh_with_nodes(&domain()?, self.reference / 4)
-            .map_err(Check::of::<Self>().blame("reference", self.reference))?;
+            .map_err(Check::of::<Self>().with_setting("reference", self.reference))?;
         Darcy::new(mesh, outputs)
     }
 

@@ -102,7 +102,7 @@ impl Poisson10d {
         is.within("dimension", self.dimension, 1..=HALTON_DIMENSIONS)?;
         is.within("points", self.points, 1..=10_000_000)?;
         let samples = [self.n_train, self.n_gen1, self.n_gen2];
-        is.room(&samples, 2 * self.points)
+        is.check_size(&samples, 2 * self.points)
     }
 
     /// Name, size, smallest $\alpha$ and width of the range of each set.

@@ -85,7 +85,7 @@ impl Problem for PoissonHoles {
         self.check()?;
         let domain = domain()?;
         let mesh = mesh_with_nodes(&domain, self.points)
-            .map_err(Check::of::<Self>().blame("points", self.points))?;
+            .map_err(Check::of::<Self>().with_setting("points", self.points))?;
         let nodes = mesh.nodes();
         let sines = Mat::from_fn(nodes.len(), SINES * SINES, |i, m| {
             self.amplitude * sine(m, nodes[i])
@@ -122,7 +122,7 @@ impl PoissonHoles {
         let is = Check::of::<Self>();
         is.at_least("points", self.points, 200)?;
         is.at_least("n_train", self.n_train, 1)?;
-        is.room(&[self.n_train, self.n_test], self.points.saturating_mul(2))?;
+        is.check_size(&[self.n_train, self.n_test], self.points.saturating_mul(2))?;
         is.positive("amplitude", self.amplitude)?;
         is.reference(self.reference, self.points)
     }
@@ -134,7 +134,7 @@ impl PoissonHoles {
     pub fn reference(&self, domain: &Polygon) -> Result<Reference> {
         // A triangle mesh has about three edges per node.
         let mesh = mesh_with_nodes(domain, self.reference / 4)
-            .map_err(Check::of::<Self>().blame("reference", self.reference))?;
+            .map_err(Check::of::<Self>().with_setting("reference", self.reference))?;
         let space = Space::new(mesh, Element::P2);
         let solver = Solver::new(Pattern::new(&space, 1, space.on_boundary()))?;
         Ok(Reference { space, solver })

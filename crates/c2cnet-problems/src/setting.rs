@@ -57,15 +57,15 @@ impl Check {
         self.that(holds, "reference", value, &must)
     }
 
-    /// Room for so many samples of all sets, with so many numbers each, and for those that make a sample.
-    pub fn room(self, samples: &[usize], numbers: usize) -> Result<()> {
+    /// Whether `samples` of all sets, with `numbers` each, fit into memory, with those that make a sample.
+    pub fn check_size(self, samples: &[usize], numbers: usize) -> Result<()> {
         let total = samples.iter().fold(0usize, |sum, &n| sum.saturating_add(n));
         let what = format!("settings of problem {}: samples and their numbers", self.0);
-        memory::room(&what, &[total, numbers])
+        memory::check_allocation(&what, &[total, numbers])
     }
 
     /// Attributes an error to setting `name`.
-    pub fn blame(self, name: &str, value: impl Display) -> impl FnOnce(Error) -> Error {
+    pub fn with_setting(self, name: &str, value: impl Display) -> impl FnOnce(Error) -> Error {
         let problem = self.0;
         move |e| {
             Error::Config(format!(

@@ -224,7 +224,7 @@ def test_degenerate_data_is_named():
     model = c2cnet.C2CNet(map="linear")
     with pytest.warns(UserWarning, match="repeat others"):
         model.fit(np.concatenate([f, f[:20]]), np.concatenate([u, u[:20]]), t, t)
-    with pytest.warns(UserWarning, match="no map can follow both"):
+    with pytest.warns(UserWarning, match="no map can fit both"):
         model.fit(np.concatenate([f, f[:20]]), np.concatenate([u, u[20:40]]), t, t)
     with pytest.warns(UserWarning, match='"still" is the same in all training samples'):
         model.fit({"f": (t, f), "still": np.ones((60, 2))}, u, y=t)

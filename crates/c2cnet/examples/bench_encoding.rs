@@ -107,7 +107,7 @@ fn smooth_field(rng: &mut impl Rng) -> Mat<f64> {
     a
 }
 
-/// $\cos(\pi k t)$, one row a point.
+/// $\cos(\pi k t)$, one row per point.
 fn cosines(t: &[f64]) -> Mat<f64> {
     Mat::from_fn(t.len(), MODES, |i, k| {
         (std::f64::consts::PI * k as f64 * t[i]).cos()

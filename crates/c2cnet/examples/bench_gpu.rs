@@ -1,4 +1,4 @@
-//! Our side of `bench/gpu`: milliseconds a step of the paper's networks on a GPU, alone and side by side, as one
+//! Our side of `bench/gpu`: milliseconds per step of the paper's networks on a GPU, alone and side by side, as one
 //! JSON object a line.
 //!
 //! bench_gpu [DEVICE] [NAMES...]
@@ -86,7 +86,7 @@ impl Problem {
         }
     }
 
-    /// Milliseconds a step of each of `many` trainings at once: the median over looks at the clock.
+    /// Milliseconds per step of each of `many` trainings at once: the median over looks at the clock.
     fn step(&self, device: Device, precision: Precision, many: usize) -> Result<f64> {
         let together = Barrier::new(many);
         let watch = || Stopwatch::new(device, &together);
@@ -145,7 +145,7 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// Milliseconds a step between looks, without the first.
+    /// Milliseconds per step between looks, without the first.
     fn milliseconds(&self) -> Vec<f64> {
         let moments = self.moments.lock().expect("one thread");
         let between = moments.windows(2).skip(1);

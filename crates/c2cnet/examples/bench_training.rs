@@ -1,4 +1,4 @@
-//! Our side of `bench/training`: seconds a step, the products of that step alone, and the
+//! Our side of `bench/training`: seconds per step, the products of that step alone, and the
 //! prediction of one field, each with its peak memory, as JSON.
 //!
 //! bench_training TASK [shards]

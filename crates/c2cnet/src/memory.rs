@@ -1,6 +1,6 @@
 //! How much memory there is: what settings ask for is held against it before it is allocated.
 //!
-//! Systems promise more memory than they have and kill whoever uses it, so that asking for memory tells nothing.
+//! Systems promise more memory than they have and kill whoever uses it, so that a successful allocation proves nothing.
 
 use crate::{Error, Result};
 use std::sync::LazyLock;
@@ -36,7 +36,7 @@ fn machine() -> f64 {
 ///
 /// # Errors
 /// [`Error::Config`] that names `what` and the sizes.
-pub fn room(what: &str, extents: &[usize]) -> Result<()> {
+pub fn check_allocation(what: &str, extents: &[usize]) -> Result<()> {
     let bytes = extents.iter().fold(8.0, |bytes, &n| bytes * n as f64);
     if bytes <= *LIMIT {
         return Ok(());
@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn what_no_machine_holds_is_refused_by_its_numbers() {
-        room("a matrix", &[1000, 1000]).unwrap();
-        room("nothing", &[usize::MAX, 0]).unwrap();
-        let error = room("a matrix", &[usize::MAX, usize::MAX]).unwrap_err();
+        check_allocation("a matrix", &[1000, 1000]).unwrap();
+        check_allocation("nothing", &[usize::MAX, 0]).unwrap();
+        let error = check_allocation("a matrix", &[usize::MAX, usize::MAX]).unwrap_err();
         let message = error.to_string();
         for part in ["a matrix: 18446744073709551615 x", "GiB", "C2CNET_MEMORY"] {
             assert!(message.contains(part), "{message}");

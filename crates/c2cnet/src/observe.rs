@@ -28,8 +28,8 @@ pub trait Observer: Sync {
         None
     }
 
-    /// Takes all that is needed to continue a training from here; `mark` tells the run from any other with
-    /// other data or settings.
+    /// Takes all that is needed to continue a training from here; `mark` identifies the run
+    /// by its data and settings.
     ///
     /// # Errors
     /// What is returned ends training.
@@ -149,7 +149,7 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// Where the training of a network stands.
+/// The progress of the training of a network.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
     /// Steps made, over all stages.
@@ -162,7 +162,7 @@ pub struct Progress<'a> {
     pub rate: f64,
     /// The last record.
     pub metric: Option<&'a Metric>,
-    /// Whether that record is new. Progress is told at every record, and about ten times per second.
+    /// Whether that record is new. Progress is reported at every record, and about ten times per second.
     pub recorded: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a fit tells when it is done, as data.
+//! What a fit reports when it is done, as data.
 
 use crate::map::KernelReport;
 use crate::map::mlp::TrainingReport;

@@ -1,4 +1,4 @@
-//! What a user may say about a fit, as it stands in a TOML file; unknown keys are errors.
+//! Settings of a fit, as written in a TOML file; unknown keys are errors.
 
 use crate::basis::{BasisSpec, HybridSpec};
 use crate::data::{Bounds, Symmetries};

@@ -268,13 +268,13 @@ fn in_sizes(train: Dataset, config: &FitConfig) -> Result<(Dataset, Sizes)> {
     Ok((train, sizes))
 }
 
-/// Refuses a fit that came to nothing.
+/// Refuses a fit that failed.
 fn check(report: &FitReport) -> Result<()> {
     let error = report.validation.rl2e;
     match error.is_finite() {
         true => Ok(()),
         false => Err(Error::Numerical(format!(
-            "the fit came to nothing: its error is {error}; look at the data (c2cnet inspect), or try another map or \
+            "the fit failed: its error is {error}; look at the data (c2cnet inspect), or try another map or \
              other bases"
         ))),
     }
@@ -342,7 +342,7 @@ impl Source {
     /// The model with everything about its fit that people may want to know.
     ///
     /// # Errors
-    /// If the fit came to nothing.
+    /// If the fit failed.
     fn describe(
         self,
         (model, mut report): (C2CNet, FitReport),
@@ -393,7 +393,7 @@ mod tests {
         for wrong in [f64::NAN, f64::INFINITY] {
             report.validation.rl2e = wrong;
             let error = check(&report).unwrap_err();
-            assert!(matches!(&error, Error::Numerical(m) if m.contains("came to nothing")));
+            assert!(matches!(&error, Error::Numerical(m) if m.contains("the fit failed")));
         }
     }
 }

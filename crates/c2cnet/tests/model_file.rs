@@ -387,7 +387,7 @@ fn compositions_with_point_values_and_principal_directions_work() {
     }
 }
 
-/// A basis with a function a point has no floor: an error of rounding must do in its place.
+/// A basis with one function per point has no floor: an error of rounding must do in its place.
 #[test]
 fn a_linear_operator_in_point_values_needs_no_other_map() {
     let x = Points::linspace(0.0, 1.0, 20);

@@ -32,10 +32,7 @@ pub fn targets() -> Vec<Target> {
             let Ok((model, report)) = fit(&data, &config, &Impatient(Instant::now())) else {
                 return false;
             };
-            assert!(
-                report.validation.rl2e.is_finite(),
-                "a fit that came to nothing"
-            );
+            assert!(report.validation.rl2e.is_finite(), "the fit failed");
             let bytes = model.to_bytes().expect("a model can be stored");
             let again = C2CNet::from_bytes(&bytes).expect("and read");
             let there = |model: &C2CNet| model.predict_coordinates(&data.inputs).ok();

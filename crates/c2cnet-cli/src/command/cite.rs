@@ -2,7 +2,7 @@
 
 use c2cnet::cite::{PAPER, Reference};
 use c2cnet::{C2CNet, Error, Plan, Result};
-use c2cnet_experiments::terminal::say;
+use c2cnet_experiments::terminal::print_line;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
@@ -27,7 +27,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let entries = references
         .iter()
         .map(|r| format!("% {}\n{}", r.method, r.bibtex));
-    say(entries.collect::<Vec<_>>().join("\n\n"))?;
+    print_line(entries.collect::<Vec<_>>().join("\n\n"))?;
     Ok(())
 }
 

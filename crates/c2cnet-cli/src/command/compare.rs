@@ -13,7 +13,9 @@ use c2cnet::{FitConfig, fit};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::reproduce::cpu;
 use c2cnet_experiments::run_files::Peer as PeerResult;
-use c2cnet_experiments::terminal::{self, Progress, Table, counted, error, interrupt, number, say};
+use c2cnet_experiments::terminal::{
+    self, Progress, Table, counted, error, interrupt, number, print_line,
+};
 use clap::ValueEnum;
 use peers::{Environment, Peer, Training};
 use serde_json::{Value, json};
@@ -191,7 +193,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     drop(progress);
     if args.json {
         let methods: Vec<Value> = entries.iter().map(Entry::object).collect();
-        terminal::say_json(&json!({
+        terminal::print_json(&json!({
             "data": args.data,
             "n_train": data.train_indices().len(),
             "n_test": test.len(),
@@ -201,17 +203,17 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }))?;
         return Ok(());
     }
-    say(format_args!(
+    print_line(format_args!(
         "errors on {} after training with {}",
         counted(test.len(), "test sample"),
         data.train_indices().len()
     ))?;
-    say(table(&entries))?;
-    say(
+    print_line(table(&entries))?;
+    print_line(
         "\nfloor, linear, mean: RL2E of a perfect map in the output basis, of a linear map, of the \
          mean training output",
     )?;
-    say(format_args!("wrote {}", args.output.display()))?;
+    print_line(format_args!("wrote {}", args.output.display()))?;
     Ok(())
 }
 

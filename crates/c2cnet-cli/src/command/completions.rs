@@ -23,7 +23,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut script = Vec::new();
     let mut command = crate::command();
     clap_complete::generate(args.shell, &mut command, "c2cnet", &mut script);
-    // Not line by line as `say` prints: a script is what it is, bytes included.
+    // Not line by line as `print_line` does: a script is what it is, bytes included.
     std::io::stdout()
         .write_all(&script)
         .map_err(|e| c2cnet::Error::io("standard output", e))?;

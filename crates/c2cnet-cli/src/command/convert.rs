@@ -3,7 +3,7 @@
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
 use c2cnet::Error;
-use c2cnet_experiments::terminal::{Progress, counted, interrupt, say};
+use c2cnet_experiments::terminal::{Progress, counted, interrupt, print_line};
 use c2cnet_formats::Names;
 use std::path::PathBuf;
 
@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     interrupt::patiently(|| c2cnet_formats::write(&args.output, &data))?;
     drop(progress);
-    say(format_args!(
+    print_line(format_args!(
         "wrote {}: {}",
         args.output.display(),
         counted(data.samples(), "sample")

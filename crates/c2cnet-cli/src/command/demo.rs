@@ -11,7 +11,7 @@ use c2cnet::{Error, Result};
 use c2cnet_experiments::labels::Labels;
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{self, Function, Shown, Which};
-use c2cnet_experiments::terminal::{Progress, counted, error, interrupt, say};
+use c2cnet_experiments::terminal::{Progress, counted, error, interrupt, print_line};
 use c2cnet_problems::{AnyProblem, Darcy1d, Problem, problems};
 use faer::Mat;
 use serde_json::json;
@@ -56,8 +56,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     ];
     outputs::check(Force::default(), None, &writes)?;
 
-    say("1. Data")?;
-    say(format_args!("   {}", problem.description))?;
+    print_line("1. Data")?;
+    print_line(format_args!("   {}", problem.description))?;
     let progress = Progress::start("generating data");
     // For a problem with a grid on an interval, the truth is known between the data's points too.
     let fine = fine_data(problem, args.seed, &progress)?;
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     drop(progress);
     let train = data.train_indices().len();
     let test = data.select(&data.test_indices());
-    say(format_args!(
+    print_line(format_args!(
         "   {} of functions at {}: {train} train, {} are kept apart to test.\n   wrote {}\n",
         counted(data.samples(), "pair"),
         counted(data.outputs[0].1.points_of(0).len(), "point"),
@@ -79,24 +79,24 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
     let model = fit_and_explain(&data, args.seed, &model_file)?;
 
-    say("3. Evaluate on the test samples, which the fit never saw")?;
+    print_line("3. Evaluate on the test samples, which the fit never saw")?;
     let errors = model.evaluate(&test)?;
-    say(errors::table(&errors, None))?;
-    say(explained(&errors))?;
+    print_line(errors::table(&errors, None))?;
+    print_line(explained(&errors))?;
 
-    say("4. Predict where no data was")?;
+    print_line("4. Predict where no data was")?;
     let rows = match &fine {
         Some(fine) => finer(&model, &data, fine)?,
         None => coarse(&model, &test, &errors.relative)?,
     };
     draw(problem.name, &data, &rows, &picture_file)?;
 
-    say(next_steps(&model_file, &data_file))?;
+    print_line(next_steps(&model_file, &data_file))?;
     Ok(())
 }
 
 fn fit_and_explain(data: &Dataset, seed: u64, model_file: &Path) -> anyhow::Result<C2CNet> {
-    say("2. Fit: input -> coefficients in a basis -> map -> coefficients -> output")?;
+    print_line("2. Fit: input -> coefficients in a basis -> map -> coefficients -> output")?;
     let config = FitConfig {
         seed,
         ..FitConfig::default()
@@ -105,13 +105,13 @@ fn fit_and_explain(data: &Dataset, seed: u64, model_file: &Path) -> anyhow::Resu
     let (model, fitted) = interrupt::patiently(|| fit(data, &config, &progress))?;
     interrupt::patiently(|| model.save(model_file))?;
     drop(progress);
-    say(
+    print_line(
         "   Nothing had to be chosen by hand; on training samples held out for that, the fit chose",
     )?;
     for choice in &fitted.choices {
-        say(format_args!("   - {choice}"))?;
+        print_line(format_args!("   - {choice}"))?;
     }
-    say(format_args!(
+    print_line(format_args!(
         "   in {:.1} s.\n   wrote {}\n",
         fitted.seconds.total,
         model_file.display()
@@ -128,7 +128,7 @@ fn draw(name: &str, data: &Dataset, rows: &[Shown], file: &Path) -> anyhow::Resu
         data.inputs[0].1.points_of(0).len()
     );
     output_path::write(file, &picture::draw(&title, rows, data).to_svg())?;
-    say(format_args!(
+    print_line(format_args!(
         "   wrote {}: prediction, truth and error of the median and the worst test sample\n",
         file.display(),
     ))?;
@@ -233,7 +233,7 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
             relative(off, size)
         })
         .collect();
-    say(format_args!(
+    print_line(format_args!(
         "   The model is a function of position: from inputs at {} points it predicts at {}.\n   \
          At the {} points between the data's own, where nothing was given, its RL2E is {}.",
         inputs.inputs[0].1.points_of(0).len(),

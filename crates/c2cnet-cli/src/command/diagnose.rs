@@ -9,7 +9,7 @@ use crate::settings::FitFlags;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
 use c2cnet::fit;
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::terminal::{self, Progress, Table, error, interrupt, number, say};
+use c2cnet_experiments::terminal::{self, Progress, Table, error, interrupt, number, print_line};
 use inline::inline;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -77,24 +77,24 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     write("floor.svg", figures::floor(&floors))?;
     drop(progress);
     if args.json {
-        terminal::say_json(&json!({
+        terminal::print_json(&json!({
             "inputs": sweeps.iter().map(Sweep::object).collect::<Vec<_>>(),
             "outputs": floors.iter().map(Floors::object).collect::<Vec<_>>(),
             "figures": args.output,
         }))?;
         return Ok(());
     }
-    sweeps.iter().try_for_each(say_sweep)?;
-    floors.iter().try_for_each(say_floors)?;
-    say_recommendation(args, &sweeps, &floors)?;
+    sweeps.iter().try_for_each(print_sweep)?;
+    floors.iter().try_for_each(print_floors)?;
+    print_recommendation(args, &sweeps, &floors)?;
     Ok(())
 }
 
-fn say_sweep(sweep: &Sweep) -> c2cnet::Result<()> {
+fn print_sweep(sweep: &Sweep) -> c2cnet::Result<()> {
     let sigma = &sweep.singular_values;
     let (first, last) = (sigma[0], sigma[sigma.len() - 1]);
-    say(format_args!("{}: {}", sweep.label, sweep.basis))?;
-    say(format_args!(
+    print_line(format_args!("{}: {}", sweep.label, sweep.basis))?;
+    print_line(format_args!(
         "  {} singular values above rounding, from {} to {} (condition {})",
         sigma.len(),
         number(first),
@@ -131,13 +131,13 @@ fn say_sweep(sweep: &Sweep) -> c2cnet::Result<()> {
             if row.in_use { "<- in use" } else { "" }.to_string(),
         ]);
     }
-    say(table)?;
-    say("")
+    print_line(table)?;
+    print_line("")
 }
 
-fn say_floors(floors: &Floors) -> c2cnet::Result<()> {
-    say(format_args!("{}: {}", floors.label, floors.in_use))?;
-    say(
+fn print_floors(floors: &Floors) -> c2cnet::Result<()> {
+    print_line(format_args!("{}: {}", floors.label, floors.in_use))?;
+    print_line(
         "  floors, the smallest relative errors that bases allow, at fitted and at withheld points:",
     )?;
     let mut table = Table::with_header(["basis", "functions", "rank", "floor", "withheld", ""]);
@@ -155,18 +155,18 @@ fn say_floors(floors: &Floors) -> c2cnet::Result<()> {
             mark.to_string(),
         ]);
     }
-    say(table)?;
-    say("")
+    print_line(table)?;
+    print_line("")
 }
 
-fn say_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cnet::Result<()> {
-    say("recommendation")?;
+fn print_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cnet::Result<()> {
+    print_line("recommendation")?;
     for sweep in sweeps {
-        say_encoding_advice(sweep)?;
+        print_encoding_advice(sweep)?;
     }
     for floors in floors {
         let best = &floors.all[floors.recommended];
-        say(format_args!(
+        print_line(format_args!(
             "  {}: {} with {} functions{}: no prediction can be better than {} ({} between the \
              fitted points).",
             floors.label,
@@ -187,23 +187,23 @@ fn say_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2cne
                 "" => format!("--output-basis '{}'", inline(spec)),
                 name => format!("--set 'outputs.{name}.basis={{{}}}'", inline(spec)),
             };
-            say(format_args!(
+            print_line(format_args!(
                 "    c2cnet fit {} -o model.c2c {flag}",
                 args.data.display()
             ))?;
         }
     }
-    say(
+    print_line(
         "  A better floor helps a model whose error is near its own floor (see `evaluate`); far \
          above it,\n  the map or the number of samples is the limit.",
     )?;
-    say(format_args!("figures in {}", shown(&args.output)))
+    print_line(format_args!("figures in {}", shown(&args.output)))
 }
 
 /// A part of the input whose loss hardly any output notices.
 const NEGLIGIBLE: f64 = 1e-3;
 
-fn say_encoding_advice(sweep: &Sweep) -> c2cnet::Result<()> {
+fn print_encoding_advice(sweep: &Sweep) -> c2cnet::Result<()> {
     let Some(row) = sweep.rows.iter().find(|row| row.in_use) else {
         return Ok(());
     };
@@ -214,7 +214,7 @@ fn say_encoding_advice(sweep: &Sweep) -> c2cnet::Result<()> {
     } else {
         "mostly to regularisation: a weaker one would keep more"
     };
-    say(format_args!(
+    print_line(format_args!(
         "  {}: {} of it is lost; {advice}.\n    Noise in the observations reaches the coefficients \
          amplified by {} at most.",
         sweep.label,
@@ -224,7 +224,7 @@ fn say_encoding_advice(sweep: &Sweep) -> c2cnet::Result<()> {
     // Rows run from strong to weak.
     let calmer = sweep.rows.iter().find(|r| r.lost <= NEGLIGIBLE);
     if let Some(calmer) = calmer.filter(|r| r.amplification < 0.1 * row.amplification) {
-        say(format_args!(
+        print_line(format_args!(
             "    For noisy data, {} = {:.1e} loses {} and amplifies by {}.",
             sweep.parameter,
             calmer.parameter,

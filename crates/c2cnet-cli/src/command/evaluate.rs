@@ -12,7 +12,7 @@ use c2cnet::operator::EvaluationReport;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{self, Shown, Which};
-use c2cnet_experiments::terminal::{self, Progress, counted, say};
+use c2cnet_experiments::terminal::{self, Progress, counted, print_line};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -118,14 +118,14 @@ fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
         seconds,
         notes: Vec::new(),
     };
-    evaluated.say(args, &model)?;
+    evaluated.print(args, &model)?;
     let drawn = args
         .figure
         .as_ref()
         .filter(|_| matches!(figure, Some(Ok(()))));
     if !args.json {
         for path in args.per_sample.as_ref().into_iter().chain(drawn) {
-            say(format_args!("wrote {}", path.display()))?;
+            print_line(format_args!("wrote {}", path.display()))?;
         }
     }
     Ok(figure.unwrap_or(Ok(()))?)
@@ -203,9 +203,9 @@ fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
         seconds,
         notes,
     };
-    evaluated.say(args, &model)?;
+    evaluated.print(args, &model)?;
     match &args.per_sample {
-        Some(path) if !args.json => Ok(say(format_args!("wrote {}", path.display()))?),
+        Some(path) if !args.json => Ok(print_line(format_args!("wrote {}", path.display()))?),
         _ => Ok(()),
     }
 }
@@ -222,7 +222,7 @@ struct Evaluated {
 }
 
 impl Evaluated {
-    fn say(&self, args: &Args, model: &C2CNet) -> Result<()> {
+    fn print(&self, args: &Args, model: &C2CNet) -> Result<()> {
         let (report, on, seconds) = (&self.report, &self.on, self.seconds);
         if args.json {
             let mut object = errors::object(report, on, seconds);
@@ -234,27 +234,27 @@ impl Evaluated {
                 Some(number) => object.insert("worst_sample".into(), serde_json::json!(number)),
                 None => object.insert("notes".into(), serde_json::json!(self.notes)),
             };
-            return terminal::say_json(&object.into());
+            return terminal::print_json(&object.into());
         }
         if on == "train" {
-            say(
+            print_line(
                 "The model was fitted to these samples: on others its errors are larger. `c2cnet fit --test-fraction 0.2` sets\n\
                  some apart.\n",
             )?;
         }
-        say(format_args!(
+        print_line(format_args!(
             "errors on {} ({on}), predicted in {seconds:.3} s",
             counted(report.n_samples, "sample")
         ))?;
-        say(errors::table(report, self.worst_sample))?;
+        print_line(errors::table(report, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
-            say(format_args!(
+            print_line(format_args!(
                 "\nAt output points that no space had seen, held-out training samples had an RL2E of {}; those points \n\
                  returned for the final fit.",
                 terminal::error(error)
             ))?;
         }
-        self.notes.iter().try_for_each(say)
+        self.notes.iter().try_for_each(print_line)
     }
 }
 

@@ -15,7 +15,7 @@ use c2cnet::map::TrainingReport;
 use c2cnet::report::{Choice, NetworkReport};
 use c2cnet::{C2CNet, Device, Error, FitConfig, FitReport, Plan, fit_owned, fit_plan};
 use c2cnet_experiments::explanations;
-use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, say};
+use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, print_line};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -224,9 +224,9 @@ fn fit_file(
     save(args, &model)?;
     training.finish()?;
     if args.json {
-        say_json(args, &report, model.map().describe())?;
+        print_json(args, &report, model.map().describe())?;
     } else {
-        say_text(args, &report)?;
+        print_text(args, &report)?;
     }
     Ok(())
 }
@@ -284,8 +284,8 @@ fn fit_shards(
     let seconds = begin.elapsed().as_secs_f64();
     drop(progress);
     match args.json {
-        true => say_shards_json(args, &fitted, seconds)?,
-        false => say_shards(args, shards, &fitted, seconds)?,
+        true => print_shards_json(args, &fitted, seconds)?,
+        false => print_shards(args, shards, &fitted, seconds)?,
     }
     Ok(())
 }
@@ -301,7 +301,7 @@ fn save(args: &Args, model: &C2CNet) -> c2cnet::Result<()> {
     })
 }
 
-fn say_shards_json(args: &Args, fitted: &Fitted, seconds: f64) -> c2cnet::Result<()> {
+fn print_shards_json(args: &Args, fitted: &Fitted, seconds: f64) -> c2cnet::Result<()> {
     let pace = &fitted.pace;
     let mut object = json!(fitted.report);
     object["model"] = json!(args.output);
@@ -315,16 +315,16 @@ fn say_shards_json(args: &Args, fitted: &Fitted, seconds: f64) -> c2cnet::Result
         "seconds": pace.seconds,
         "reading_seconds": pace.reading,
     });
-    terminal::say_json(&object)
+    terminal::print_json(&object)
 }
 
-fn say_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> c2cnet::Result<()> {
+fn print_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> c2cnet::Result<()> {
     let (report, pace) = (&fitted.report, &fitted.pace);
-    say("choices")?;
+    print_line("choices")?;
     for choice in &fitted.choices {
-        say(format_args!("  {choice}"))?;
+        print_line(format_args!("  {choice}"))?;
     }
-    say(format_args!(
+    print_line(format_args!(
         "\nerrors on {} that were in no sum",
         counted(report.judges, "sample")
     ))?;
@@ -343,8 +343,8 @@ fn say_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> c2
     ] {
         table.row([name, &terminal::error(value), words]);
     }
-    say(table)?;
-    say(format_args!(
+    print_line(table)?;
+    print_line(format_args!(
         "\nfitted to {} in {seconds:.2} s with {}; shards: {:.0} samples per second, {} in {:.2} s, {:.2} of them \
          for reading",
         counted(report.samples, "sample"),
@@ -355,12 +355,12 @@ fn say_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> c2
         pace.reading,
     ))?;
     if let Some(skipped) = fitted.skipped.summary(shards.len()) {
-        say(skipped)?;
+        print_line(skipped)?;
     }
-    say(format_args!("wrote {}", args.output.display()))
+    print_line(format_args!("wrote {}", args.output.display()))
 }
 
-fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> {
+fn print_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> {
     let on = if report.held_out {
         "validation"
     } else {
@@ -379,7 +379,7 @@ fn say_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()> 
     object.insert("candidates".into(), json!(report.candidates));
     object.insert("n_train".into(), json!(report.n_train));
     object.insert("timings".into(), json!(report.seconds));
-    terminal::say_json(&object.into())
+    terminal::print_json(&object.into())
 }
 
 /// Both trainings without their histories, which `--metrics` writes.
@@ -397,25 +397,25 @@ fn network_object(network: Option<&NetworkReport>) -> Value {
     )
 }
 
-fn say_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
-    say("choices")?;
+fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
+    print_line("choices")?;
     for choice in &report.choices {
-        say(format_args!("  {choice}"))?;
+        print_line(format_args!("  {choice}"))?;
     }
     if let Some(network) = &report.network {
-        say_network(network)?;
+        print_network(network)?;
     }
     let seconds = &report.seconds;
     let count = counted(report.validation.n_samples, "training sample");
-    say(match report.held_out {
+    print_line(match report.held_out {
         true => format!("\nerrors on {count} held out while choosing"),
         false => format!(
             "\nerrors on {count} that trained too: this recipe trains on all of them, so none is \
-             left to judge;\n`c2cnet evaluate` shows errors on samples that did not train"
+             left for validation;\n`c2cnet evaluate` shows errors on samples that did not train"
         ),
     })?;
-    say(errors::table(&report.validation, None))?;
-    say(format_args!(
+    print_line(errors::table(&report.validation, None))?;
+    print_line(format_args!(
         "\nfitted to {} in {:.2} s (search {:.2}, encoding {:.2}, map {:.2})",
         counted(report.n_train, "sample"),
         seconds.total,
@@ -423,10 +423,10 @@ fn say_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
         seconds.encoding,
         seconds.training
     ))?;
-    say(format_args!("wrote {}", args.output.display()))
+    print_line(format_args!("wrote {}", args.output.display()))
 }
 
-fn say_network(network: &NetworkReport) -> c2cnet::Result<()> {
+fn print_network(network: &NetworkReport) -> c2cnet::Result<()> {
     let trainings = [
         (&network.judged, " to be judged by the rest"),
         (&network.fitted, ""),
@@ -435,14 +435,14 @@ fn say_network(network: &NetworkReport) -> c2cnet::Result<()> {
     for (training, purpose) in trainings {
         let Some(t) = training else { continue };
         if !known {
-            say(format_args!(
+            print_line(format_args!(
                 "\nnetwork with widths {:?}, {}",
                 t.widths,
                 counted(t.parameters, "parameter")
             ))?;
             known = true;
         }
-        say(format_args!(
+        print_line(format_args!(
             "  {} on {}{purpose} in {:.2} s",
             counted(t.steps, "step"),
             counted(t.samples.0, "sample"),

@@ -6,7 +6,7 @@ use crate::settings::Source;
 use c2cnet::data::Dataset;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::reproduce;
-use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, say};
+use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, print_line};
 use c2cnet_problems::problems;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     interrupt::patiently(|| data.write_npz(path))?;
     let train = data.train_indices().len();
     if args.json {
-        terminal::say_json(&json!({
+        terminal::print_json(&json!({
             "data": path,
             "n_samples": data.samples(),
             "n_train": train,
@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }))?;
         return Ok(());
     }
-    say(format_args!(
+    print_line(format_args!(
         "wrote {}: {}, of which {train} train",
         path.display(),
         counted(data.samples(), "sample")
@@ -103,19 +103,19 @@ fn list(as_json: bool) -> anyhow::Result<()> {
     if as_json {
         let list = all.iter().map(|problem| problem.describe());
         let list = list.collect::<c2cnet::Result<Vec<Value>>>()?;
-        terminal::say_json(&json!({ "problems": list }))?;
+        terminal::print_json(&json!({ "problems": list }))?;
         return Ok(());
     }
     for problem in &all {
-        say(format_args!("{}\n  {}", problem.name, problem.description))?;
+        print_line(format_args!("{}\n  {}", problem.name, problem.description))?;
         let mut table = Table::default();
         if let Value::Object(settings) = problem.defaults()? {
             for (key, value) in settings {
                 table.row([key, value.to_string()]);
             }
         }
-        say("  settings and their defaults, for --set:")?;
-        say(table)?;
+        print_line("  settings and their defaults, for --set:")?;
+        print_line(table)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::reading::Reading;
 use c2cnet::C2CNet;
 use c2cnet::internal::array_shapes;
 use c2cnet::{Error, Result};
-use c2cnet_experiments::terminal::{self, Table, say};
+use c2cnet_experiments::terminal::{self, Table, print_line};
 use c2cnet_formats::Format;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -46,9 +46,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Some(file) => describe(file, args.reading)?,
     };
     if args.json {
-        terminal::say_json(&object)?;
+        terminal::print_json(&object)?;
     } else {
-        say(text)?;
+        print_line(text)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `c2cnet man`: the manual pages, made from the command's help.
 
 use c2cnet::Error;
-use c2cnet_experiments::terminal::say;
+use c2cnet_experiments::terminal::print_line;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -23,7 +23,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     let command = crate::command().disable_help_subcommand(true);
     clap_mangen::generate_to(command, folder).map_err(|e| Error::io(folder, e))?;
-    say(format_args!(
+    print_line(format_args!(
         "wrote c2cnet.1 and the pages of the subcommands to {}",
         folder.display()
     ))?;

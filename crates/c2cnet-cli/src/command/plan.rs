@@ -5,7 +5,7 @@ use crate::outputs::{self, Force};
 use crate::reading::Reading;
 use crate::settings::FitFlags;
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::terminal::{Progress, interrupt, say};
+use c2cnet_experiments::terminal::{Progress, interrupt, print_line};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -60,10 +60,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     text += "\n";
     text += &toml::to_string(&plan)?;
     match &args.output {
-        None => say(text)?,
+        None => print_line(text)?,
         Some(path) => {
             output_path::write(path, &text)?;
-            say(format_args!("wrote {}", path.display()))?;
+            print_line(format_args!("wrote {}", path.display()))?;
         }
     }
     Ok(())

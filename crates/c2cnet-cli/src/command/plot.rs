@@ -10,7 +10,7 @@ use c2cnet::internal::{open_plain, value_keys};
 use c2cnet_experiments::labels::Labels;
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{cells_of, plane, sorted};
-use c2cnet_experiments::terminal::{counted, number, say};
+use c2cnet_experiments::terminal::{counted, number, print_line};
 use c2cnet_experiments::view::{Cells, views};
 use c2cnet_figure::contour::Segment;
 use c2cnet_figure::{ARROW_MARGIN, ColourScale, Figure, Panel, Series};
@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         )
     };
     output_path::write_figure(&path, &figure.to_svg())?;
-    say(format_args!("wrote {}", path.display()))?;
+    print_line(format_args!("wrote {}", path.display()))?;
     Ok(())
 }
 

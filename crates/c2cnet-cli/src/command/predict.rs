@@ -9,7 +9,7 @@ use c2cnet::data::{Dataset, Field, Fields, Points, Scattered};
 use c2cnet::internal::read_output_points;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, say};
+use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, print_line};
 use c2cnet_formats::{Format, Mesh};
 use faer::Mat;
 use serde_json::json;
@@ -103,7 +103,7 @@ fn predict_file(args: &Args, input: &Path) -> anyhow::Result<()> {
     // Null for a vector, which has none.
     let points: Vec<Option<usize>> = prediction.outputs.iter().map(|(_, f)| points(f)).collect();
     if args.json {
-        terminal::say_json(&json!({
+        terminal::print_json(&json!({
             "output": args.output,
             "n_samples": data.samples(),
             "n_points": points,
@@ -115,7 +115,7 @@ fn predict_file(args: &Args, input: &Path) -> anyhow::Result<()> {
             .map(|&n| counted(n, "point"))
             .collect();
         let at = if points.is_empty() { "" } else { " at " };
-        say(format_args!(
+        print_line(format_args!(
             "wrote {}: {}{at}{}",
             args.output.display(),
             counted(data.samples(), "sample"),
@@ -154,7 +154,7 @@ fn predict_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
     }
     drop(progress);
     if args.json {
-        terminal::say_json(&json!({
+        terminal::print_json(&json!({
             "output": args.output,
             "n_samples": samples,
             "skipped": skipped.list(),
@@ -162,9 +162,9 @@ fn predict_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
         return Ok(());
     }
     if let Some(skipped) = skipped.summary(shards.len()) {
-        say(skipped)?;
+        print_line(skipped)?;
     }
-    Ok(say(format_args!(
+    Ok(print_line(format_args!(
         "wrote {}: {} in {}",
         args.output.display(),
         counted(samples, "sample"),

@@ -7,7 +7,7 @@ use crate::outputs::{self, Force};
 use crate::training;
 use c2cnet::{C2CNet, Error};
 use c2cnet_experiments::report::{self, Subject};
-use c2cnet_experiments::terminal::{Progress, counted, say};
+use c2cnet_experiments::terminal::{Progress, counted, print_line};
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         (None, true) => of_run(args),
         (Some(data), false) => of_model(args, data),
         (None, false) => Err(Error::Config(format!(
-            "{} is no folder of a run; of a model, give the data that judges it too: c2cnet report MODEL DATA",
+            "{} is not a run folder; of a model, give the data that judges it too: c2cnet report MODEL DATA",
             args.subject.display()
         ))
         .into()),
@@ -83,10 +83,10 @@ fn of_run(args: &Args) -> anyhow::Result<()> {
     let reads = report::files(&args.subject);
     outputs::check(args.force, reads.iter().map(PathBuf::as_path), &writes)?;
     report::write(&args.subject, &page)?;
-    say(format_args!("wrote {}", page.display()))?;
+    print_line(format_args!("wrote {}", page.display()))?;
     if let Some(markdown) = &args.results {
         report::write_results(&args.subject, markdown)?;
-        say(format_args!("wrote {}", markdown.display()))?;
+        print_line(format_args!("wrote {}", markdown.display()))?;
     }
     Ok(())
 }
@@ -125,6 +125,6 @@ fn of_model(args: &Args, data_file: &Path) -> anyhow::Result<()> {
     };
     report::write_model(&subject, &page)?;
     drop(progress);
-    say(format_args!("wrote {}", page.display()))?;
+    print_line(format_args!("wrote {}", page.display()))?;
     Ok(())
 }

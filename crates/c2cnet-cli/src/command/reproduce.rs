@@ -6,7 +6,7 @@ use c2cnet::{Device, Error};
 use c2cnet_experiments::reproduce::experiment::Column;
 use c2cnet_experiments::reproduce::library::{Choice, Library, Steps};
 use c2cnet_experiments::reproduce::{self, Effort, Order, Outcome};
-use c2cnet_experiments::terminal::{Table, say};
+use c2cnet_experiments::terminal::{Table, print_line};
 use c2cnet_experiments::{output_path, report};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -133,7 +133,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             let (experiment, _) = library.load(&name, &choice)?;
             table.row([name, experiment.title, experiment.label]);
         }
-        say(table)?;
+        print_line(table)?;
         return Ok(());
     }
     let names = match args.all {
@@ -176,19 +176,19 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             Err(e @ Error::Interrupted) => return Err(e.into()),
             // The others do not depend on it.
             Err(e) if names.len() > 1 => {
-                say(format_args!("{name}: failed: {e}"))?;
+                print_line(format_args!("{name}: failed: {e}"))?;
                 broken.push(name.as_str());
             }
             Err(e) => return Err(e.into()),
         }
     }
     if failed > 0 {
-        say(format_args!("{failed} checks failed; see result.json"))?;
+        print_line(format_args!("{failed} checks failed; see result.json"))?;
     }
     let page = out.join("report.html");
     report::write(&out, &page)?;
-    say(format_args!("results are in {}", out.display()))?;
-    say(format_args!("open {}", page.display()))?;
+    print_line(format_args!("results are in {}", out.display()))?;
+    print_line(format_args!("open {}", page.display()))?;
     if !broken.is_empty() {
         anyhow::bail!("could not be done: {}", broken.join(", "));
     }

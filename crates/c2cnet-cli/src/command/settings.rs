@@ -2,7 +2,7 @@
 
 use c2cnet::internal::{Setting, SettingGroup, groups};
 use c2cnet::{Error, Result};
-use c2cnet_experiments::terminal::{say, say_json};
+use c2cnet_experiments::terminal::{print_json, print_line};
 use serde_json::json;
 
 const AFTER_HELP: &str = "\
@@ -37,11 +37,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Some(name) => named(name)?,
     };
     if args.json {
-        say_json(&json!({ "groups": groups }))?;
+        print_json(&json!({ "groups": groups }))?;
     } else if args.markdown {
-        say(markdown(&groups).trim_end())?;
+        print_line(markdown(&groups).trim_end())?;
     } else {
-        say(text(&groups).trim_end())?;
+        print_line(text(&groups).trim_end())?;
     }
     Ok(())
 }

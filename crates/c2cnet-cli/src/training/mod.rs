@@ -124,8 +124,8 @@ impl Training {
         if !self.resume {
             if first && self.now().foreign {
                 self.progress.note(format!(
-                    "{folder} holds checkpoints of a fit that did not end; training starts over and \
-                     will replace them (--resume goes on from them)"
+                    "{folder} holds checkpoints of a fit that did not finish; training starts over and \
+                     will replace them (--resume continues from them)"
                 ));
             }
             return None;
@@ -134,7 +134,7 @@ impl Training {
             Ok(Some(archive)) => {
                 let steps = &archive.document["state"]["cursor"]["steps_done"];
                 self.progress
-                    .note(format!("{name}: going on after {steps} steps"));
+                    .note(format!("{name}: resuming after {steps} steps"));
                 Some(archive)
             }
             Ok(None) => {

@@ -95,7 +95,7 @@ fn opening(run: &Run, lines: &[Line<'_>]) -> Markup {
             p.lead {
                 "Operator learning in prescribed bases: input functions become coefficients of a fixed basis, "
                 "only the map between coefficients is learned, and outputs are evaluated anywhere. "
-                "Every table and figure of the FB-C2CNet paper, made again from nothing, beside what the paper prints."
+                "Every table and figure of the FB-C2CNet paper, regenerated from scratch, beside what the paper prints."
             }
             @match &run.info {
                 Ok(info) => (facts(info)),

@@ -26,7 +26,7 @@ mod table;
 mod transfer;
 
 use crate::run_files;
-use crate::terminal::say;
+use crate::terminal::print_line;
 use c2cnet::data::Dataset;
 use data::Store;
 use experiment::Experiment;
@@ -71,10 +71,10 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let config = resolved.to_string();
     let fingerprint = done::fingerprint(&experiment, &config)?;
     if !order.force && done::is_done(&order.run.join(name), &fingerprint) {
-        say(format_args!("{name}: done before; --force does it again"))?;
+        print_line(format_args!("{name}: done before; --force does it again"))?;
         return Ok(Outcome::Known);
     }
-    say(format_args!("{name}: {}", experiment.title))?;
+    print_line(format_args!("{name}: {}", experiment.title))?;
     let clock = Instant::now();
     let folder = Folder::fresh(order.run, name)?;
     if order.force {
@@ -104,7 +104,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let failed: Vec<_> = bench.findings.checks.iter().filter(|c| !c.passed).collect();
     let number = |v: Option<f64>| crate::terminal::number(v.unwrap_or(f64::NAN));
     for check in &failed {
-        say(format_args!(
+        print_line(format_args!(
             "  check failed: {} ({} against {}) {}",
             check.what,
             number(check.value),
@@ -132,7 +132,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
         hardware: folder::hardware(order.effort.device),
         found: bench.findings,
     })?;
-    say(format_args!(
+    print_line(format_args!(
         "{name}: done in {seconds:.0} s{}",
         match earlier {
             0.0 => String::new(),

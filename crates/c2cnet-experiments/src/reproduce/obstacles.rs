@@ -5,7 +5,7 @@ use super::figures::obstacles as figures;
 use super::geometry::{Grid, Recovery, compare};
 use super::run::{Bench, Record};
 use crate::run_files::{Column, Kind, Table};
-use crate::terminal::{error, say};
+use crate::terminal::{error, print_line};
 use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, Field};
 use c2cnet::internal::mean;
@@ -71,13 +71,13 @@ fn robustness(bench: &mut Bench<'_>, spec: &ObstaclesSpec, base: &Record) -> Res
         let report = bench.evaluate(&what, base.model()?, &tested)?;
         let recoveries = recover(base.model()?, &tested)?;
         rows.push(row(&what, &report.relative, &recoveries, |_| true));
-        say(format_args!("  {what}: RL2E {}", error(report.rl2e)))?;
+        print_line(format_args!("  {what}: RL2E {}", error(report.rl2e)))?;
         let what = format!("{}, fitted to such readings", test.label);
         if test.refit && !bench.too_late(&what) {
             let fitted = bench.fit(&what, &data, &tested, &base.spec.fit)?;
             let recoveries = recover(&fitted.model, &tested)?;
             rows.push(row(&what, &fitted.test.relative, &recoveries, |_| true));
-            say(format_args!("  {what}: RL2E {}", error(fitted.test.rl2e)))?;
+            print_line(format_args!("  {what}: RL2E {}", error(fitted.test.rl2e)))?;
         }
     }
     if !rows.is_empty() {

@@ -7,7 +7,7 @@ use super::folder::{self, Folder};
 use super::found::Found;
 use super::side_by_side::side_by_side;
 use crate::run_files::Findings;
-use crate::terminal::{Progress, counted, error, interrupt, say};
+use crate::terminal::{Progress, counted, error, interrupt, print_line};
 use c2cnet::data::Dataset;
 use c2cnet::map::TrainingReport;
 use c2cnet::operator::EvaluationReport;
@@ -347,7 +347,7 @@ pub fn fit_and_judge(
 
 /// One line about a fit.
 fn tell(spec: &RunSpec, seed: u64, found: &Found, remark: &str) -> Result<()> {
-    say(format_args!(
+    print_line(format_args!(
         "  {}{}: RL2E {}, floor {}, {} s{remark}",
         spec.name(),
         match spec.seeds.len() {

@@ -8,7 +8,7 @@ use super::run::{Bench, Fitted, fit_and_judge};
 use super::side_by_side::side_by_side;
 use crate::merge;
 use crate::run_files::{Axis, Column, Curve, Kind, Series, Table};
-use crate::terminal::{error, say};
+use crate::terminal::{error, print_line};
 use c2cnet::data::Dataset;
 use c2cnet::encode::{Encoder, Spectrum};
 use c2cnet::{C2CNet, FitConfig};
@@ -143,7 +143,7 @@ fn points(
         }
         let progress = bench.progress(&what(set));
         let fitted = fit_and_judge(&set.data, &set.test, &config, &progress)?;
-        say(format_args!(
+        print_line(format_args!(
             "  {}: RL2E {}, training {}, floor {}",
             what(set),
             error(fitted.test.rl2e),

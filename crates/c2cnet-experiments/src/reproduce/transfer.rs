@@ -5,7 +5,7 @@ use super::experiment::{Side, TransferSpec, Variant};
 use super::figures::draw_curve;
 use super::run::Bench;
 use crate::run_files::{Axis, Check, Column, Curve, Kind, Series, Table};
-use crate::terminal::{error, say};
+use crate::terminal::{error, print_line};
 use c2cnet::C2CNet;
 use c2cnet::Result;
 use c2cnet::data::Dataset;
@@ -30,7 +30,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &TransferSpec) -> Result<()> {
             continue;
         }
         let fitted = bench.fit(&variant.name, &here, &test, &variant.fit)?;
-        say(format_args!(
+        print_line(format_args!(
             "  {}: RL2E {} where it was fitted",
             variant.name,
             error(fitted.test.rl2e)

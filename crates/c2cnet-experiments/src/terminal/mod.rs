@@ -4,5 +4,5 @@ pub mod interrupt;
 mod output;
 mod progress;
 
-pub use output::{Table, bounds, counted, error, number, say, say_json, shown};
+pub use output::{Table, bounds, counted, error, number, print_json, print_line, shown};
 pub use progress::{Progress, Style, choose};

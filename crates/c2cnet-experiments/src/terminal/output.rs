@@ -19,7 +19,7 @@ pub fn shown(text: impl std::fmt::Display) -> String {
 }
 
 /// Prints one line or several. A closed pipe (`| head`) is not a failure.
-pub fn say(text: impl std::fmt::Display) -> Result<()> {
+pub fn print_line(text: impl std::fmt::Display) -> Result<()> {
     match writeln!(io::stdout().lock(), "{}", shown(text)) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
         _ => Ok(()),
@@ -27,8 +27,8 @@ pub fn say(text: impl std::fmt::Display) -> Result<()> {
 }
 
 /// Prints one JSON object on one line.
-pub fn say_json(value: &serde_json::Value) -> Result<()> {
-    say(value)
+pub fn print_json(value: &serde_json::Value) -> Result<()> {
+    print_line(value)
 }
 
 /// Rows of cells under each other; columns whose cells all look like numbers are right-aligned.

@@ -180,7 +180,7 @@ impl StokesInverse {
         is.within("noise", self.noise, 0.0..=1.0)?;
         is.within("grid", self.grid, 2..=2048)?;
         let numbers = 4 * self.sensors + self.grid * self.grid;
-        is.room(&[self.n_train, self.n_test], numbers)?;
+        is.check_size(&[self.n_train, self.n_test], numbers)?;
         is.within("mesh_size", self.mesh_size, 0.01..=0.2)?;
         self.obstacles.check()
     }

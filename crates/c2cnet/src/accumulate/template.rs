@@ -29,7 +29,7 @@ const MOST_JUDGES: usize = 2500;
 /// Nuggets that are tried per sample of the sums, as powers of ten.
 const NUGGETS: std::ops::RangeInclusive<i32> = 2..=16;
 
-/// Smaller nuggets are not tried once the error is so many times the smallest.
+/// Smaller nuggets are not tried once the error is this many times the smallest.
 const RISEN: f64 = 2.0;
 
 /// Bases, encoders, output spaces and the kind of map, settled on first samples, with the samples that will judge.
@@ -44,7 +44,7 @@ pub struct Template {
     projections: Vec<Projection>,
     /// The points of each input, where the first samples share them.
     input_points: Vec<Option<Points>>,
-    /// None: the map is linear.
+    /// `None` if the map is linear.
     landmarks: Option<Landmarks>,
     judges: Judges,
     symmetries: Symmetries,
@@ -90,17 +90,17 @@ pub struct AccumulationReport {
     pub rl2e: f64,
     /// The smallest error that the output space allows.
     pub floor: f64,
-    /// The worst error, ...
+    /// The worst error.
     pub worst_rl2e: f64,
-    /// ... and which of the samples that judged has it.
+    /// Which of the samples that judged has it.
     pub worst_sample: usize,
     /// The error of the linear map.
     pub linear_rl2e: f64,
     /// The error of predicting the mean training output.
     pub mean_rl2e: f64,
-    /// The error of the model of the first samples alone, ...
+    /// The error of the model of the first samples alone.
     pub first_rl2e: f64,
-    /// ... and how many these were.
+    /// How many first samples there were.
     pub first_samples: usize,
     /// Centres of the kernel map; 0 for a linear one.
     pub centres: usize,
@@ -321,7 +321,7 @@ impl Template {
         };
         if !report.rl2e.is_finite() {
             return Err(Error::Numerical(format!(
-                "the sums came to nothing: the error of their model is {}; look at the data (c2cnet inspect)",
+                "the model of the sums is not usable: its error is {}; look at the data (c2cnet inspect)",
                 report.rl2e
             )));
         }
@@ -356,7 +356,7 @@ impl Template {
             (Some((nugget, _, errors)), _) => Ok((nugget, errors)),
             (None, Some(error)) => Err(error),
             (None, None) => Err(Error::Numerical(
-                "no nugget of the kernel map gives an error that is a number".into(),
+                "no nugget of the kernel map gives a finite error".into(),
             )),
         }
     }

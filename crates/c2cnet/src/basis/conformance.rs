@@ -34,8 +34,8 @@ pub fn check(basis: &dyn Basis, inside: impl Fn(&[f64]) -> Vec<f64>) {
     let points = Points::new(domain.dim(), coords).expect("finite points");
 
     let design = basis.evaluate(&points).expect("points of the domain");
-    assert_eq!(design.nrows(), points.len(), "one row a point");
-    assert_eq!(design.ncols(), basis.len(), "one column a function");
+    assert_eq!(design.nrows(), points.len(), "one row per point");
+    assert_eq!(design.ncols(), basis.len(), "one column per function");
     assert!(!basis.is_empty(), "at least one function");
     let dense = design.to_dense();
     for j in 0..dense.ncols() {

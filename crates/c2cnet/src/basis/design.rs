@@ -2,7 +2,7 @@
 //! grid.
 //!
 //! Windowed random features, finite elements and compactly supported radial functions have few
-//! nonzeros a row, and points in one cell (an element, an intersection of patches) share their
+//! nonzeros per row, and points in one cell (an element, an intersection of patches) share their
 //! columns. [`Blocks`] stores one small dense matrix per cell, so that evaluating, factoring and
 //! decoding cost what the nonzeros cost.
 

@@ -12,13 +12,13 @@ const LARGE: usize = 4_000_000;
 /// Samples of such matrices that are looked at, at most.
 const LEARNING_SAMPLES: usize = 1000;
 
-/// Eigenvalues of a Gram matrix below this part of the largest are left to the next one, ...
+/// Eigenvalues of a Gram matrix below this part of the largest are left to the next one.
 const GRAM_CUT: f64 = 1e-10;
 
-/// ... of which there are so many: down to 1e-15 of the largest direction.
+/// How many Gram matrices there are: down to 1e-15 of the largest direction.
 const GRAM_PASSES: usize = 3;
 
-/// Principal directions of the residuals of `values`, at most so many, signs as in the data.
+/// Principal directions of the residuals of `values`, at most `most`, signs as in the data.
 pub(super) fn learned_directions(
     residuals: MatRef<'_, f64>,
     values: MatRef<'_, f64>,

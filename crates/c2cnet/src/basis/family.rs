@@ -66,7 +66,7 @@ pub trait BasisFamily:
         Vec::new()
     }
 
-    /// The ladders that a search climbs; none: the family is never searched.
+    /// The ladders that a search climbs; a family without any is never searched.
     fn ladders(_request: &LadderRequest<'_>) -> Vec<Ladder> {
         Vec::new()
     }
@@ -128,7 +128,7 @@ impl Ladder {
         8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 400, 576, 784, 1024, 1600, 2048, 3072, 4096,
     ];
 
-    /// The bases with about so many functions, none where the family has no such basis.
+    /// The bases with about a given number of functions; `None` where the family has no such basis.
     pub fn new(by_size: impl Fn(usize) -> Option<BasisSpec> + Send + Sync + 'static) -> Self {
         Ladder {
             by_size: Arc::new(by_size),
@@ -163,13 +163,13 @@ impl Ladder {
     }
 
     /// The settings with about `size` functions in the plane, `stretch` times as many along the first axis for
-    /// each along the second as [`Ladder::spec`] has; none if an axis would have none.
+    /// each along the second as [`Ladder::spec`] has; `None` if an axis would have none.
     pub(crate) fn stretched(&self, size: usize, stretch: f64) -> Option<BasisSpec> {
         (self.by_stretch)(size, stretch)
     }
 }
 
-/// Two whole numbers of about this product and ratio; none if one would be less than 1.
+/// Two whole numbers of about this product and ratio; `None` if one would be less than 1.
 pub(super) fn split_product(product: f64, ratio: f64) -> Option<Vec<usize>> {
     let counts = [(product * ratio).sqrt(), (product / ratio).sqrt()];
     let enough = counts.iter().all(|c| *c >= 0.75);
@@ -223,7 +223,7 @@ fn add<F: BasisFamily>(registry: &Registry<Entry>) -> Result<()> {
     registry.add::<F>(F::NAME, entry)
 }
 
-/// Makes a family known to settings, model files and the search. Again is no harm.
+/// Makes a family known to settings, model files and the search. Registering twice is harmless.
 ///
 /// # Errors
 /// If another family has the name.

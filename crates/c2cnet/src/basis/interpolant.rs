@@ -52,7 +52,7 @@ const MISSING: usize = usize::MAX;
 /// A grid may miss this part of its crossings: those that a fit withholds.
 const MOST_MISSING: f64 = 0.3;
 
-/// Neighbours along an axis that stand in for a missing crossing lie within so many lines.
+/// Neighbours along an axis that stand in for a missing crossing lie within this many lines.
 const REACH: usize = 4;
 
 /// Weights of rows.

@@ -424,7 +424,7 @@ fn layout(domain: &Bounds, spec: &RandomFeaturesSpec) -> Result<(Vec<Axis>, Vec<
     });
     let Some(patches) = patches else {
         return Err(Error::Config(format!(
-            "random features: {} functions cannot fill partitions {:?}; ask for at least one function a patch",
+            "random features: {} functions cannot fill partitions {:?}; ask for at least one function per patch",
             spec.functions, spec.partitions
         )));
     };

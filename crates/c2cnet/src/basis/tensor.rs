@@ -170,7 +170,7 @@ impl IndexSet {
         {
             return Ok(Design::Separable(design));
         }
-        memory::room(
+        memory::check_allocation(
             &format!("a {family} basis at points"),
             &[points.len(), self.len()],
         )?;
@@ -268,7 +268,7 @@ fn tensor_list(total: usize, counts: &[usize]) -> List {
 /// Every index but 0 has one parent: itself with its last nonzero entry lowered. Parents neither cost more nor come
 /// later in the order, so popping the least of what was found so far gives the sorted list. Children with a new last
 /// entry 1 cost the same and stand in the order of that entry's axis, from the last one down: each is found through the
-/// one before it, so that three are found a step and not one an axis.
+/// one before it, so that three are found per step, not one per axis.
 fn smallest_list(dim: usize, functions: usize, cost: Cost) -> List {
     let mut found = BinaryHeap::from([Reverse((0u64, vec![0u32; dim]))]);
     let mut indices = Vec::with_capacity(functions * dim);

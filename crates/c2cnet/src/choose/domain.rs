@@ -41,7 +41,7 @@ pub(super) fn settle(
             (Some(_), _) if periodic.is_some() => {}
             (None, None) if periodic.is_some() => {
                 return Err(Error::Config(format!(
-                    "periodic along axis {k}: the points are no grid of equal steps, which would tell the period; give \
+                    "periodic along axis {k}: the points are not an equally spaced grid, so the period is unknown; give \
                      it as the domain, from the beginning of a period to its end"
                 )));
             }

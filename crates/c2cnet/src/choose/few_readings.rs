@@ -20,19 +20,19 @@ use faer::Mat;
 const FEW: usize = 48;
 
 /// With this many readings, samples of a search tell as much as if they were known everywhere; with fewer, more samples
-/// are searched, ...
-const ENOUGH: usize = 40;
+/// are searched.
+const ENOUGH_READINGS: usize = 40;
 
-/// ... so many times as many at most.
-const MORE: usize = 4;
+/// At most this many times as many samples are searched.
+const MOST_FACTOR: usize = 4;
 
-/// Readings with which bases are compared, at most, ...
+/// The most readings with which bases are compared.
 const READINGS: usize = 8000;
 
-/// ... and principal components of the inputs.
+/// The most principal components of the inputs with which bases are compared.
 const INPUTS: usize = 48;
 
-/// A basis has at most one function for so many readings of all samples.
+/// A basis has at most one function per this many readings of all samples.
 const PER_FUNCTION: usize = 8;
 
 /// How many readings the samples of an output have at least, if these are too few for fits of each sample's own.
@@ -51,7 +51,7 @@ pub(super) fn more_samples(data: &Dataset) -> usize {
         .iter()
         .filter_map(|(_, f)| few_readings(f))
         .min();
-    few.map_or(1, |n| (ENOUGH / n.max(1)).clamp(1, MORE))
+    few.map_or(1, |n| (ENOUGH_READINGS / n.max(1)).clamp(1, MOST_FACTOR))
 }
 
 /// The comparison of bases for an output with few readings of each sample.

@@ -12,7 +12,7 @@ const POINTS_PER_LINE: usize = 4;
 /// Lines along each axis that are looked at.
 const LINES: usize = 5;
 
-/// A basis may deviate between the lines by so many times its error at single withheld points.
+/// A basis may deviate between the lines by this many times its error at single withheld points.
 const DEVIATION: f64 = 3.0;
 
 /// Points half-way between neighbours on a grid, and what to expect there.
@@ -111,7 +111,7 @@ impl GridGapCheck {
         self.relative(&errors, self.points.len()) <= self.allowed + DEVIATION * error
     }
 
-    /// The mean relative error of samples with these squared errors at so many points.
+    /// The mean relative error of samples with these squared errors at `points` points.
     fn relative(&self, errors: &[f64], points: usize) -> f64 {
         let norms = self.mean_squares.iter().map(|s| s * points as f64);
         mean_relative(errors, &norms.collect::<Vec<_>>())

@@ -31,10 +31,10 @@ const CLEARLY: f64 = 0.5;
 /// Floors below this are rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Learned directions leave no more than this part of it, because they cost little, ...
+/// Learned directions leave no more than this part of it, because they cost little.
 const LEFT_SHARE: f64 = 1e-4;
 
-/// ... unless there are more values than this: then they leave as much as a prescribed basis may.
+/// With more values than this, learned directions leave as much as a prescribed basis may.
 const LARGE: usize = 4_000_000;
 
 /// With more values than this, directions are learned only where a prescribed basis loses more than that: 2D Darcy flow

@@ -26,10 +26,10 @@ const SAMPLES: usize = 100;
 const GAIN: f64 = 0.95;
 
 /// A basis this much worse than another with as many functions will not catch up.
-const HOPELESS: f64 = 5.0;
+const HOPELESS_FACTOR: f64 = 5.0;
 
 /// Families this close to the best are tried with other numbers of functions along the axes.
-const CLOSE: f64 = 2.5;
+const CLOSE_FACTOR: f64 = 2.5;
 
 /// More functions are not tried, smaller errors not sought.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +125,7 @@ impl Climber {
         // Done, stuck, or hopelessly behind another family.
         self.done = self.best.error < 0.1 * enough
             || self.without_gain == 2
-            || (size >= 64 && tried.error > HOPELESS * rival);
+            || (size >= 64 && tried.error > HOPELESS_FACTOR * rival);
     }
 }
 
@@ -189,7 +189,7 @@ impl<'a> Ranking<'a> {
         // Where none is trusted, the best of them has to do.
         if domain.dim() == 2 && best >= self.stop.error && best.is_finite() {
             let near: Vec<usize> = (0..bests.len())
-                .filter(|&f| bests[f].error <= CLOSE * best)
+                .filter(|&f| bests[f].error <= CLOSE_FACTOR * best)
                 .collect();
             let stretched = near.par_iter();
             let stretched = stretched.map(|&f| self.stretch(f, &ladders[f], bests[f], domain));

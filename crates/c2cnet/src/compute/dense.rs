@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const THREADS_PER_FACTOR: usize = 2;
 
 /// The device for dense algebra. A GPU that trains networks but lacks what dense algebra needs leaves it to the
-/// processor, with a word ([`super::told`]).
+/// processor, with a warning ([`super::take_warnings`]).
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a GPU was asked for and cannot be used.
@@ -23,7 +23,7 @@ pub(crate) fn dense(device: Device) -> Result<Arc<dyn Dense>> {
     match super::cuda::dense(&gpu) {
         Ok(dense) => Ok(dense),
         Err(why) => {
-            gpu.tell(format!(
+            gpu.warn(format!(
                 "maps in closed form were left to the processor: {why}"
             ));
             Ok(Arc::new(Cpu))

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 const POINTS: usize = 4000;
 
 /// About how many multiplications one average may take. Larger problems take random combinations of the output
-/// directions in place of all of them, ...
+/// directions in place of all of them.
 const WORK: usize = 50_000_000_000;
 
-/// ... at least so many at each point, and then fewer points.
+/// The fewest combinations at a point: beyond that, points are left out.
 const COMBINATIONS: usize = 8;
 
 /// Rows of Jacobians that are computed together.
@@ -95,7 +95,7 @@ impl Gradients<'_> {
         total
     }
 
-    /// $J_j$, or so many combinations of its rows, for each of the samples `batch`, below each other.
+    /// $J_j$, or `rows` combinations of its rows, for each of the samples `batch`, below each other.
     fn jacobians(&self, batch: &[usize], rows: usize, weighted: &mut Mat<f64>) -> Mat<f64> {
         let (d, n) = self.weights.shape();
         let inverse = 1.0 / (self.pass.length * self.pass.length);

@@ -25,7 +25,7 @@ pub(crate) struct Interpreter {
     shared: Buffers,
     moments: [Vec<f64>; 2],
     /// For training, and for validation if there are samples for it.
-    rooms: [Option<Room>; 2],
+    workspaces: [Option<Workspace>; 2],
     order: Vec<usize>,
     next: usize,
     squares: f64,
@@ -33,7 +33,7 @@ pub(crate) struct Interpreter {
     judged: (f64, f64),
 }
 
-struct Room {
+struct Workspace {
     program: Program,
     batches: Batches,
     buffers: Buffers,
@@ -47,7 +47,7 @@ struct Room {
     band: Option<(Vec<Points>, Mat<f64>)>,
 }
 
-impl Room {
+impl Workspace {
     fn new(
         program: Program,
         targets: &Targets<'_, f64>,
@@ -89,7 +89,7 @@ impl Room {
             let count = targets.counts[k] as f64;
             (targets.outside_squared[k], targets.norms[k], count)
         };
-        Room {
+        Workspace {
             losses: vec![(f64::NAN, f64::NAN); program.columns],
             program,
             batches,
@@ -116,10 +116,10 @@ impl Interpreter {
         shared.insert(Buffer::Gradient, zeros());
         let validation = job.validation.as_ref().map(|targets| {
             let program = Program::evaluation(job, targets);
-            Room::new(program, targets, whole(targets), layers)
+            Workspace::new(program, targets, whole(targets), layers)
         });
         let program = Program::training(job);
-        let training = Room::new(program, &job.training, job.batches, layers);
+        let training = Workspace::new(program, &job.training, job.batches, layers);
         check_order(&training.program);
         Interpreter {
             curve: job.curve,
@@ -128,7 +128,7 @@ impl Interpreter {
             steps: job.steps.clone(),
             shared,
             moments: [zeros(), zeros()],
-            rooms: [Some(training), validation],
+            workspaces: [Some(training), validation],
             order: (0..job.batches.samples).collect(),
             next: 0,
             squares: 0.0,
@@ -138,8 +138,10 @@ impl Interpreter {
         }
     }
 
-    fn perform(&mut self, room: usize) {
-        let mut inside = self.rooms[room].take().expect("a room with a program");
+    fn perform(&mut self, workspace: usize) {
+        let mut inside = self.workspaces[workspace]
+            .take()
+            .expect("a workspace with a program");
         let mut at = inside.buffers.clone();
         at.append(&mut self.shared.clone());
         for (_, op) in inside.program.ops.clone() {
@@ -151,10 +153,10 @@ impl Interpreter {
                 false => inside.buffers.insert(buffer, values),
             };
         }
-        self.rooms[room] = Some(inside);
+        self.workspaces[workspace] = Some(inside);
     }
 
-    fn op(&mut self, room: &mut Room, at: &mut Buffers, op: &Op) {
+    fn op(&mut self, workspace: &mut Workspace, at: &mut Buffers, op: &Op) {
         match *op {
             Op::Wait { .. } => {}
             Op::Product {
@@ -188,12 +190,12 @@ impl Interpreter {
                 points,
                 ld,
             } => {
-                let (start, size) = self.batch(room);
+                let (start, size) = self.batch(workspace);
                 for j in 0..samples * points {
                     let (point, place) = (j / samples, first + j % samples);
                     let column = match place < size {
                         true => {
-                            let k = self.sample(room, start + place);
+                            let k = self.sample(workspace, start + place);
                             let from = (k * points + point) * ld;
                             at[&Buffer::Inputs][from..from + ld].to_vec()
                         }
@@ -204,7 +206,7 @@ impl Interpreter {
                 }
             }
             Op::Gather { first, columns, ld } => {
-                let (start, size) = self.batch(room);
+                let (start, size) = self.batch(workspace);
                 for j in 0..columns {
                     let column = match first + j < size {
                         true => {
@@ -239,37 +241,44 @@ impl Interpreter {
             Op::Slope { layer, len } => {
                 for i in 0..len {
                     let slope = at[&Buffer::Slopes(layer)][i];
-                    at.get_mut(&Buffer::Blame(layer)).unwrap()[i] *= slope;
+                    at.get_mut(&Buffer::Delta(layer)).unwrap()[i] *= slope;
                 }
             }
             Op::Loss {
                 compared,
                 first,
                 columns,
-            } => (0..columns).for_each(|j| self.loss(room, at, compared, first, j)),
-            Op::Total { count } => self.total(room, count),
+            } => (0..columns).for_each(|j| self.loss(workspace, at, compared, first, j)),
+            Op::Total { count } => self.total(workspace, count),
             Op::Squares => self.squares = at[&Buffer::Gradient].iter().map(|g| g * g).sum(),
             Op::Update => self.update(at),
         }
     }
 
-    fn batch(&self, room: &Room) -> (usize, usize) {
-        let Batches { samples, count } = room.batches;
+    fn batch(&self, workspace: &Workspace) -> (usize, usize) {
+        let Batches { samples, count } = workspace.batches;
         let b = self.next % count;
         let start = samples * b / count;
         (start, samples * (b + 1) / count - start)
     }
 
     /// The sample at a place of the order.
-    fn sample(&self, room: &Room, place: usize) -> usize {
-        match room.batches.count {
+    fn sample(&self, workspace: &Workspace, place: usize) -> usize {
+        match workspace.batches.count {
             1 => place,
             _ => self.order[place],
         }
     }
 
-    fn loss(&self, room: &mut Room, at: &mut Buffers, compared: View, first: usize, j: usize) {
-        let (start, size) = self.batch(room);
+    fn loss(
+        &self,
+        workspace: &mut Workspace,
+        at: &mut Buffers,
+        compared: View,
+        first: usize,
+        j: usize,
+    ) {
+        let (start, size) = self.batch(workspace);
         let place = first + j;
         let range = j * compared.ld..(j + 1) * compared.ld;
         let outputs = &at[&Buffer::Outputs];
@@ -278,26 +287,26 @@ impl Interpreter {
         if place >= size {
             at.get_mut(&compared.buffer).unwrap()[range].fill(0.0);
             at.get_mut(&Buffer::Outputs).unwrap()[own].fill(0.0);
-            room.losses[place] = (0.0, 0.0);
+            workspace.losses[place] = (0.0, 0.0);
             return;
         }
-        let k = self.sample(room, start + place);
+        let k = self.sample(workspace, start + place);
         let mut c = at[&compared.buffer][range.clone()].to_vec();
-        let factor = room.factors.get(k);
+        let factor = workspace.factors.get(k);
         if let Some(r) = factor {
             let b = &outputs[own.clone()];
             for (i, c) in c.iter_mut().enumerate().take(r.nrows()) {
                 *c = (0..r.ncols()).map(|q| r[(i, q)] * b[q]).sum();
             }
         }
-        let rows = factor.map_or(room.coordinates.nrows(), Mat::nrows);
+        let rows = factor.map_or(workspace.coordinates.nrows(), Mat::nrows);
         for (i, c) in c.iter_mut().enumerate() {
             *c = match i < rows {
-                true => *c - room.coordinates[(i, k)],
+                true => *c - workspace.coordinates[(i, k)],
                 false => 0.0,
             };
         }
-        room.losses[place] = self.slopes(room, k, &mut c[..rows], size);
+        workspace.losses[place] = self.slopes(workspace, k, &mut c[..rows], size);
         if let Some(r) = factor {
             let b = &mut at.get_mut(&Buffer::Outputs).unwrap()[own];
             for (q, b) in b.iter_mut().enumerate() {
@@ -311,9 +320,9 @@ impl Interpreter {
     }
 
     /// Loss and relative error of sample `k`; the gradient replaces its errors.
-    fn slopes(&self, room: &Room, k: usize, e: &mut [f64], size: usize) -> (f64, f64) {
-        let (w, s) = (&self.loss, room.scale);
-        let (outside_squared, norm, count) = room.constants[k];
+    fn slopes(&self, workspace: &Workspace, k: usize, e: &mut [f64], size: usize) -> (f64, f64) {
+        let (w, s) = (&self.loss, workspace.scale);
+        let (outside_squared, norm, count) = workspace.constants[k];
         let squared = s * s * e.iter().map(|e| e * e).sum::<f64>() + outside_squared;
         let (root, by_norm) = (squared.sqrt(), 1.0 / (norm + w.epsilon));
         let mut loss = w.relative * root * by_norm + w.mean_square * squared / count;
@@ -322,7 +331,7 @@ impl Interpreter {
             slope += 0.5 * w.relative * by_norm / root;
         }
         let mut added = vec![0.0; e.len()];
-        if let Some((points, modes)) = &room.band {
+        if let Some((points, modes)) = &workspace.band {
             let inside = points[k].len() as f64;
             let total = w.inside * inside + w.outside * (count - inside);
             let extra = w.band * (w.inside - w.outside) / total;
@@ -341,10 +350,10 @@ impl Interpreter {
         (loss, if norm > 0.0 { root / norm } else { root })
     }
 
-    fn total(&mut self, room: &Room, count: bool) {
-        let (_, size) = self.batch(room);
+    fn total(&mut self, workspace: &Workspace, count: bool) {
+        let (_, size) = self.batch(workspace);
         let mut mean = (0.0, 0.0);
-        for (loss, relative) in &room.losses[..size] {
+        for (loss, relative) in &workspace.losses[..size] {
             mean.0 += loss / size as f64;
             mean.1 += relative / size as f64;
         }
@@ -408,7 +417,7 @@ impl Trainer<f64> for Interpreter {
     }
 
     fn evaluate(&mut self) -> Result<Option<(f64, f64)>> {
-        if self.rooms[1].is_none() {
+        if self.workspaces[1].is_none() {
             return Ok(None);
         }
         self.perform(1);
@@ -546,7 +555,7 @@ fn touched(op: &Op) -> Vec<(Buffer, usize, bool)> {
         ],
         Op::Slope { layer, .. } => vec![
             whole(Buffer::Slopes(layer), false),
-            whole(Buffer::Blame(layer), true),
+            whole(Buffer::Delta(layer), true),
         ],
         Op::Loss { compared, .. } => {
             vec![

@@ -29,6 +29,13 @@ pub(crate) struct Job<'a, T> {
     pub(crate) steps: Vec<StepSettings<T>>,
 }
 
+impl<T> Job<'_, T> {
+    /// How many outputs there are.
+    pub(crate) fn outputs(&self) -> usize {
+        self.widths[self.widths.len() - 1]
+    }
+}
+
 /// Layers in a basis, as `map::layered` defines them.
 #[derive(Clone, Copy)]
 pub(crate) struct Layers<'a, T> {
@@ -179,7 +186,7 @@ pub(crate) trait Trainer<T> {
     /// The order of samples in the pass that begins; needed if there is more than one batch.
     fn order(&mut self, order: &[usize]) -> Result<()>;
 
-    /// Takes so many steps; may return before they are done.
+    /// Takes this many steps; may return before they are done.
     fn run(&mut self, steps: usize) -> Result<()>;
 
     /// What the steps since the last call found. After one that was not finite nothing changes any more: it is

@@ -3,7 +3,7 @@
 //! Values of a batch are stored channel by channel, then sample by sample, then point by point: one matrix of channels
 //! by samples and points, for what happens at each point, and of channels and samples by points, whose product with the
 //! basis functions is all coefficients of the batch. Channels come with a row of ones and padding, as everywhere here;
-//! channel matrices see neither, so that their padding needs no thought.
+//! channel matrices see neither, so that their padding can be ignored.
 
 use super::job::{Factor, Job, LayerSizes, Layers, Targets};
 use super::layout::{Layout, Part};
@@ -130,7 +130,7 @@ impl Builder {
         }
     }
 
-    /// The channel matrices of layer `l`, as so many matrices one behind the other.
+    /// The channel matrices of layer `l`, one behind the other.
     fn modes(&self, buffer: Buffer, l: usize) -> View {
         View {
             ld: self.sizes.channels,
@@ -326,8 +326,8 @@ impl Builder {
         let top = self.sizes.layers + 1;
         self.leave_backward(top);
         for step in (0..=top).rev() {
-            let blame = self.at(Buffer::Blame, step);
-            let len = blame.ld * self.places();
+            let delta = self.at(Buffer::Delta, step);
+            let len = delta.ld * self.places();
             self.push(MAIN, Op::Slope { layer: step, len });
             let before = match step {
                 0 => {
@@ -348,30 +348,30 @@ impl Builder {
             self.product(
                 lane,
                 shape,
-                [(blame, false), (before, true)],
+                [(delta, false), (before, true)],
                 (gradient, false),
             );
             if step > 0 {
-                let below = self.at(Buffer::Blame, step - 1);
+                let below = self.at(Buffer::Delta, step - 1);
                 let weights = self.layout.view(Buffer::Parameters, part);
                 let shape = (inner, self.places(), rows);
                 self.product(
                     MAIN,
                     shape,
-                    [(weights, true), (blame, false)],
+                    [(weights, true), (delta, false)],
                     (below, false),
                 );
                 if step < top {
-                    self.layer_backward(step, blame, below);
+                    self.layer_backward(step, delta, below);
                 }
             }
         }
     }
 
     /// Through the coefficients of the layer of `step`.
-    fn layer_backward(&mut self, step: usize, blame: View, below: View) {
+    fn layer_backward(&mut self, step: usize, delta: View, below: View) {
         let modes = self.coefficients(Buffer::Modes(step));
-        self.analyse(blame, Buffer::Functions, modes);
+        self.analyse(delta, Buffer::Functions, modes);
         let coefficients = self.coefficients(Buffer::Coefficients(step));
         let (c, size) = (self.sizes.channels, modes.ld * self.samples);
         self.program.wait(2, MAIN);
@@ -402,7 +402,7 @@ impl Builder {
             );
         }
         let (leaving, places) = (self.all_leaving(), self.places());
-        let (hidden, blame) = (self.at(Buffer::Hidden, top), self.at(Buffer::Blame, top));
+        let (hidden, delta) = (self.at(Buffer::Hidden, top), self.at(Buffer::Delta, top));
         let (gradient, inner) = self.last(Buffer::Gradient);
         self.program.wait(2, MAIN);
         let shape = (self.sizes.outputs, inner, places);
@@ -418,7 +418,7 @@ impl Builder {
             MAIN,
             shape,
             [(weights, true), (leaving, true)],
-            (blame, false),
+            (delta, false),
         );
     }
 }

@@ -60,10 +60,10 @@ pub(crate) fn open(device: Device) -> Result<Option<Opened>> {
     Ok(device.gpu()?.map(Opened))
 }
 
-/// What a user should know of work on the device since this was last asked: what was left to the processor.
-pub(crate) fn told(device: Device) -> Vec<String> {
+/// Takes the warnings of the device since the last call: work that was left to the processor.
+pub(crate) fn take_warnings(device: Device) -> Vec<String> {
     match device.gpu() {
-        Ok(Some(gpu)) => gpu.told(),
+        Ok(Some(gpu)) => gpu.take_warnings(),
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The list does not change from step to step (what does, a kernel looks up by the number of the step), so that
 //! a GPU can record it once and replay it. Operations of one lane follow each other; lanes run side by side, and
-//! wait for each other where the list says so: gradients of weights are nobody's input until the update, and go
+//! wait for each other where the list says so: gradients of weights are no input until the update, and go
 //! beside the way back through the layers.
 //!
 //! Leading dimensions are multiples of [`UNIT`], so that every column begins where wide loads may begin. A layer
@@ -35,7 +35,7 @@ pub(super) enum Buffer {
     /// Values of hidden layer `l`, with a row of ones; then derivatives of its activation; then the loss's.
     Hidden(usize),
     Slopes(usize),
-    Blame(usize),
+    Delta(usize),
     /// The network's outputs, then the gradient by them.
     Outputs,
     /// Coordinates of the outputs, where they are something else, then the gradient by them.
@@ -109,7 +109,7 @@ pub(super) enum Op {
         points: usize,
         ld: usize,
     },
-    /// So many products $C = AB$, each so many numbers behind the last; $A$ and $B$ may be given transposed.
+    /// Products $C = AB$, each matrix a stride behind the last; $A$ and $B$ may be given transposed.
     Products {
         count: usize,
         shape: (usize, usize, usize),
@@ -128,7 +128,7 @@ pub(super) enum Op {
         ld: usize,
         columns: usize,
     },
-    /// [`Buffer::Blame`] times [`Buffer::Slopes`].
+    /// [`Buffer::Delta`] times [`Buffer::Slopes`].
     Slope { layer: usize, len: usize },
     /// Losses of places `first..first + columns`, and the gradient by what is compared in its place. With
     /// factors of each sample, [`Buffer::Outputs`] goes through them and back.
@@ -165,10 +165,10 @@ pub(super) fn whole<T>(targets: &Targets<'_, T>) -> Batches {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Through {
     Nothing,
-    /// A factor with so many rows.
+    /// A factor with this many rows.
     Folded(usize),
     Shared(usize),
-    /// Factors with at most so many rows.
+    /// Factors with at most this many rows.
     PerSample(usize),
 }
 
@@ -274,7 +274,8 @@ impl Builder {
         let through = Through::of(targets);
         let mut widths = job.widths.to_vec();
         if let Through::Folded(rows) = through {
-            *widths.last_mut().expect("at least two widths") = rows;
+            widths.pop();
+            widths.push(rows);
         }
         let program = Program {
             ops: Vec::new(),
@@ -349,7 +350,7 @@ impl Builder {
     }
 
     fn last_rows(&self) -> usize {
-        *self.widths.last().expect("at least two widths")
+        self.widths[self.compared.layers()]
     }
 
     /// $R[W\ \beta]$ of the last layer.
@@ -459,9 +460,9 @@ impl Builder {
             let (rows, inner) = self.compared.shape(layer);
             let last = layer + 1 == layers;
             let width = self.widths[layer + 1];
-            let blame = match last {
+            let delta = match last {
                 true => self.own(Buffer::Outputs, width, block.columns),
-                false => self.own(Buffer::Blame(layer + 1), width + 1, block.columns),
+                false => self.own(Buffer::Delta(layer + 1), width + 1, block.columns),
             };
             // The first layer's gradient is all that is left to do: it needs no lane of its own.
             let lane = if layer == 0 { MAIN } else { 1 + layer % 2 };
@@ -476,7 +477,7 @@ impl Builder {
             let h = self.before(layer, block);
             let op = Op::Product {
                 shape: (rows, inner, block.columns),
-                a: (blame, false),
+                a: (delta, false),
                 b: (h, true),
                 c: into,
                 add,
@@ -486,11 +487,11 @@ impl Builder {
                 self.unfold(lane, into);
             }
             if layer > 0 {
-                let below = self.own(Buffer::Blame(layer), inner, block.columns);
+                let below = self.own(Buffer::Delta(layer), inner, block.columns);
                 let op = Op::Product {
                     shape: (inner, block.columns, rows),
                     a: (self.layer(layer), true),
-                    b: (blame, false),
+                    b: (delta, false),
                     c: below,
                     add: false,
                 };

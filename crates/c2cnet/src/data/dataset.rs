@@ -131,7 +131,7 @@ impl Dataset {
     pub fn hold_out(&mut self, fraction: f64, seed: u64) -> Result<()> {
         if self.n_train.is_some() || self.split.is_some() {
             return Err(Error::Data(
-                "the data says already which samples are for testing (`n_train` or `split`); leave the fraction out"
+                "the data already says which samples are for testing (`n_train` or `split`); leave the fraction out"
                     .into(),
             ));
         }

@@ -13,13 +13,13 @@ const SAMPLES: usize = 64;
 /// Steps are equal up to this part of them.
 const EQUAL: f64 = 1e-6;
 
-/// The end fits to the beginning if it is interpolated as well as the rest, up to this factor, ...
-const AS_WELL: f64 = 3.0;
+/// The end fits to the beginning if it is interpolated as well as the rest, up to this factor.
+const SEAM_FACTOR: f64 = 3.0;
 
-/// ... if interpolation says anything: its errors are this part of the values' variation at most, ...
+/// Interpolation says something if its errors are at most this part of the values' variation.
 const RESOLVED: f64 = 0.2;
 
-/// ... and if something happens there: values move by this part of what they move elsewhere. Functions that vanish
+/// Something must happen at the seam: values move by this part of what they move elsewhere. Functions that vanish
 /// at both ends fit to each other and need not be periodic.
 const MOVES: f64 = 0.1;
 
@@ -162,7 +162,7 @@ impl Seen {
         let variation = per(self.variation, n);
         let moves = per(self.moves_at_seam, 2) >= MOVES * per(self.moves_elsewhere, n - 3);
         // Rounding alone is no error of interpolation.
-        let as_well = AS_WELL * elsewhere + 1e-12 * variation;
+        let as_well = SEAM_FACTOR * elsewhere + 1e-12 * variation;
         variation > 0.0
             && moves
             && elsewhere <= RESOLVED * variation

@@ -68,7 +68,7 @@ impl Points {
                     format!("{counts:?}"),
                 )
             })?;
-        memory::room("the points of a grid", &[total, along.len()])?;
+        memory::check_allocation("the points of a grid", &[total, along.len()])?;
         let mut coords = Vec::with_capacity(total * along.len());
         for index in 0..total {
             let mut stride = total;

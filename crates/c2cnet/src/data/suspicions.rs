@@ -38,7 +38,7 @@ impl Dataset {
         if inputs.len() == self.inputs.len() {
             warnings.push(
                 "the inputs are the same in all training samples, so that nothing can be learned but the mean of the \
-                 outputs; look whether the right array was saved"
+                 outputs; check that the right array was saved"
                     .into(),
             );
         } else {
@@ -52,7 +52,7 @@ impl Dataset {
         warnings.extend(names(&self.outputs).iter().map(|name| {
             let label = format!("output {name}");
             format!(
-                "{} is the same in all training samples, so that there is nothing to learn; look whether the right \
+                "{} is the same in all training samples, so that there is nothing to learn; check that the right \
                  array was saved",
                 label.trim_end()
             )
@@ -81,14 +81,14 @@ impl Dataset {
         if let Some((k, known)) = same.first().filter(|_| !all_alike) {
             warnings.push(format!(
                 "{} training samples repeat others (sample {k} is sample {known} again): errors on held-out samples \
-                 are too small, because their likes train; keep each once",
+                 are too small, because their duplicates are in the training set; keep each once",
                 same.len()
             ));
         }
         if let Some((k, known)) = contradicting.first().filter(|_| !all_alike) {
             warnings.push(format!(
                 "{} training samples have the inputs of others and other outputs (sample {k} and sample {known}): no \
-                 map can follow both; is an input missing?",
+                 map can fit both; is an input missing?",
                 contradicting.len()
             ));
         }
@@ -128,7 +128,7 @@ fn one_place(label: &str, field: &Field) -> Option<String> {
     let same = (0..bounds.dim()).all(|k| bounds.width(k) == 0.0);
     (same && several && !field.is_vector()).then(|| {
         format!(
-            "{label}: all points are the same, {bounds}; look whether the right array was saved, or give values without \
+            "{label}: all points are the same, {bounds}; check that the right array was saved, or give values without \
              points as a vector"
         )
     })
@@ -164,7 +164,7 @@ mod tests {
             &data(|k| (k % 7) as f64, |k| (k % 7) as f64),
             "sample 7 is sample 0 again",
         );
-        says(&data(|k| (k % 7) as f64, k), "no map can follow both");
+        says(&data(|k| (k % 7) as f64, k), "no map can fit both");
         let mut leaked = data(|k| (k % 7) as f64, k);
         leaked.n_train = Some(6);
         assert!(leaked.warnings()[0].contains("1 test samples have the inputs"));

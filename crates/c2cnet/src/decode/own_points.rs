@@ -24,10 +24,10 @@ const CUT: f64 = 1e-6;
 /// Samples that choose the strength of the ridge, at most.
 const RIDGE_SAMPLES: usize = 64;
 
-/// With so many readings for each coordinate, those of a sample tell its coordinates by themselves.
+/// With this many readings per coordinate, those of a sample determine its coordinates by themselves.
 const WELL_DETERMINED: usize = 3;
 
-/// The equations of readings are kept up to so many numbers (512 MB); with more, maps are fitted to what each sample's
+/// The equations of readings are kept up to this many numbers (512 MB); with more, maps are fitted to what each sample's
 /// readings alone make of its coordinates.
 const MOST_NUMBERS: usize = 1 << 26;
 

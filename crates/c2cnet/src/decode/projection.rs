@@ -126,7 +126,7 @@ fn vectors(field: &Field) -> Result<Mat<f64>> {
 
 fn other_kind() -> Error {
     Error::Data(
-        "output: another kind of samples (shared points, points of each sample's own, or no points) than the first ones"
+        "output: samples of a different kind (shared points, points of each sample's own, or no points) from the first ones"
             .into(),
     )
 }

@@ -20,7 +20,7 @@ const ROUNDS: usize = 10;
 /// About how many multiplications a round may take: it uses as many samples as that allows, others in each round.
 const WORK: usize = 100_000_000;
 
-/// A round sums over so many groups of samples, whatever the number of threads.
+/// A round sums over this many groups of samples, whatever the number of threads.
 const GROUPS: usize = 16;
 
 /// The first noise, as a part of the residuals' variance: estimates fall slowly and rise fast.

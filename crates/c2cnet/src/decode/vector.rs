@@ -60,7 +60,7 @@ impl VectorDecoder {
         deviations.map(|(i, s)| mean_square(i) / (s * s)).sum()
     }
 
-    /// Whether a file has told all of it, for so many targets.
+    /// Whether a stored one is complete, for this many targets.
     pub(super) fn is_complete(&self, targets: usize) -> bool {
         self.logs.len() == targets && self.standard.is_complete(targets)
     }

@@ -42,7 +42,7 @@ enum Right {
     },
 }
 
-/// Factorisations of so many functions take seconds to minutes: whoever waits looks whether to go on waiting.
+/// Factorisations of this many functions take seconds to minutes, so cancellation is polled.
 const LONG: usize = 1500;
 
 /// Points left out of a grid may take all but this part of a function.

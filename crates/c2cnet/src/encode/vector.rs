@@ -187,7 +187,7 @@ impl VectorEncoder {
         self.standard.mean.len()
     }
 
-    /// Whether a file has told all of it, for so many coefficients.
+    /// Whether a stored one is complete, for this many coefficients.
     pub(super) fn is_complete(&self, coefficients: usize) -> bool {
         let rows: usize = self.entries.iter().map(Entry::rows).sum();
         rows == coefficients && self.standard.is_complete(rows)
@@ -327,7 +327,7 @@ impl Standard {
         self.deviation.iter_mut().for_each(|s| *s /= weight);
     }
 
-    /// Whether a file has told all of `rows` rows.
+    /// Whether a stored one is complete, for `rows` rows.
     pub(crate) fn is_complete(&self, rows: usize) -> bool {
         self.mean.len() == rows && self.deviation.len() == rows
     }

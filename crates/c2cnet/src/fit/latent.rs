@@ -8,7 +8,7 @@ use crate::map::LayeredSpec;
 use crate::map::layered::{Functions, Latent};
 use crate::{Error, Result};
 
-/// Points of samples with points of their own, of which the latent ones are chosen: so many times as many.
+/// Points of samples with points of their own, of which the latent ones are chosen: this many times as many.
 const CANDIDATES: usize = 8;
 
 /// What the layers that `spec` describes live on, for these inputs and outputs.
@@ -27,7 +27,7 @@ pub(super) fn latent(
             "layered: the first output is a vector without points; layers predict functions: use another map".into(),
         ));
     }
-    let points = latent_points(field, spec.points);
+    let points = latent_points(field, spec.points)?;
     let domain = decoder.basis().parts()[0].components()[0].domain();
     let triangles = triangles_on(context.train, field);
     let basis = spec.basis.clone().unwrap_or_else(|| {
@@ -55,14 +55,14 @@ pub(super) fn latent(
 
 /// The output's own points, withheld ones too, at which its values are not used: whole grids go axis by axis. At
 /// most `wanted` of them: fewer lines of a grid, else some that are well spread.
-fn latent_points(field: &Field, wanted: usize) -> Points {
+fn latent_points(field: &Field, wanted: usize) -> Result<Points> {
     let Some(points) = field.shared_points() else {
-        return spread(points_of_samples(field, wanted), wanted);
+        return Ok(spread(points_of_samples(field, wanted)?, wanted));
     };
-    match TensorGrid::new(points) {
+    Ok(match TensorGrid::new(points) {
         Some(grid) => fewer_lines(points, &grid, wanted),
         None => spread(points.clone(), wanted),
-    }
+    })
 }
 
 /// The crossings of lines along each axis, in their order, so that there are about as many as wanted at most.
@@ -95,13 +95,13 @@ fn fewer_lines(points: &Points, grid: &TensorGrid, wanted: usize) -> Points {
 }
 
 /// Points of the first samples.
-fn points_of_samples(field: &Field, wanted: usize) -> Points {
+fn points_of_samples(field: &Field, wanted: usize) -> Result<Points> {
     let most = CANDIDATES
         .saturating_mul(wanted)
         .saturating_mul(field.dim());
     let samples = 0..field.samples();
     let coords = samples.flat_map(|k| field.points_of(k).coords());
-    Points::new(field.dim(), coords.copied().take(most).collect()).expect("points of samples")
+    Points::new(field.dim(), coords.copied().take(most).collect())
 }
 
 /// So many of the points, each as far as possible from those before it; all of them if they are no more.

@@ -104,7 +104,7 @@ pub(crate) fn fold_kernel(
     )
 }
 
-/// A network trained without the held-out samples, which takes about so many seconds.
+/// A network trained without the held-out samples, which takes about `seconds`.
 pub(crate) fn fold_network(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,

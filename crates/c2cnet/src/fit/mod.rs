@@ -46,7 +46,7 @@ pub(crate) struct Context<'a> {
     pub split: Split,
     pub protocol: Protocol,
     pub observer: &'a dyn Observer,
-    /// Relative errors below this are rounding of the outputs, which no map can tell.
+    /// Relative errors below this are rounding of the outputs, which no map can resolve.
     pub rounding: f64,
     /// Of each output, the points that judge with the held-out samples; none at the end.
     withheld: Vec<Withheld>,
@@ -152,9 +152,9 @@ pub(crate) struct Inputs {
 #[derive(Default)]
 pub(crate) struct Prepared {
     pub judged: Option<Judged>,
-    /// Encoders and output spaces of the model, where choosing needed them, ...
+    /// Encoders and output spaces of the model, where choosing needed both.
     pub spaces: Option<(Inputs, Outputs)>,
-    /// ... or the encoders alone.
+    /// The encoders, where choosing needed them alone.
     pub inputs: Option<Inputs>,
     pub kernel: Option<KernelReport>,
     pub choices: Vec<Choice>,
@@ -208,7 +208,7 @@ pub(crate) fn build(
         held_out,
         validation,
         choices: with_spaces(prepared.choices, &inputs, &outputs),
-        warnings: compute::told(context.observer.device()),
+        warnings: compute::take_warnings(context.observer.device()),
         candidates: prepared.candidates,
         kernel: prepared.kernel,
         network: fitted.network,
@@ -470,20 +470,20 @@ fn with_spaces(mut choices: Vec<Choice>, inputs: &Inputs, outputs: &Outputs) -> 
     choices
 }
 
-/// A map that errs less is exact but for rounding, ...
+/// A map with a smaller error is exact but for rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// ... or exact for outputs in single precision: a few units in their last place.
+/// The same for outputs in single precision: a few units in their last place.
 const SINGLE_ROUNDING: f64 = 1e-6;
 
-/// Samples that judge choices, at most: more would make the judgement hardly surer, and they are missing
+/// Samples that judge choices, at most: more would barely improve the estimate, and they are missing
 /// where maps are fitted.
 const MOST_HELD_OUT: usize = 2500;
 
-/// With at most so many samples, several parts of them judge in turn, ...
+/// With at most this many samples, several parts of them judge in turn.
 const FEW_SAMPLES: usize = 200;
 
-/// ... so many of them.
+/// How many parts then judge.
 const FOLDS: usize = 5;
 
 /// A seeded split of the original samples, the `fold`th of its kind; images of a sample under symmetries stay on its

@@ -10,22 +10,22 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 /// Products with fewer multiplications are left to the calling thread: handing them out costs as much.
 const SMALL: usize = 1 << 20;
 
-/// Rows and columns of a part, at most, ...
+/// The most rows and columns of a part.
 const LARGEST: usize = 256;
 
-/// ... and at least, unless the result has fewer.
+/// The fewest, unless the result has fewer.
 const LEAST: usize = 64;
 
 /// Parts that a large result is cut into, if that leaves them large enough.
 const PARTS: usize = 64;
 
-/// A result too small to be cut into so many parts is a sum over parts of the inner dimension, ...
+/// A result that cannot be cut into this many parts is a sum over parts of the inner dimension.
 const FEW_PARTS: usize = 8;
 
-/// ... each at least so long, ...
+/// The shortest of those parts.
 const DEPTH: usize = 2048;
 
-/// ... and at most so many.
+/// The most of them.
 const SUMMANDS: usize = 16;
 
 /// $C \leftarrow \alpha AB$ or $C \leftarrow C + \alpha AB$.

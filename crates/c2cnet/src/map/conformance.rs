@@ -53,7 +53,10 @@ pub fn check(map: &dyn CoefficientMap, kind: &str, coefficients: MatRef<'_, f64>
     for threads in [1, 4] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let again = pool.expect("threads").install(|| map.predict(coefficients));
-        assert!(again == together, "other bits on {threads} threads");
+        assert!(
+            again == together,
+            "results differ bitwise on {threads} threads"
+        );
     }
 }
 

@@ -21,11 +21,11 @@ use std::borrow::Cow;
 /// How exactly a fit is found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
-    /// Strengths of the ridge are tried in powers of ten, so many at a time.
+    /// Strengths of the ridge are tried in powers of ten, this many at a time.
     decades: i32,
-    /// Steps end at this part of the first residual, ...
+    /// Steps end at this part of the first residual.
     tolerance: f64,
-    /// ... or after so many of them.
+    /// The most steps.
     steps: usize,
 }
 
@@ -51,20 +51,20 @@ const WEAKEST: i32 = -24;
 /// Singular values of inputs below this part of the largest are rounding.
 const RANK: f64 = 1e-14;
 
-/// Weaker strengths are not tried once the error is so many times the smallest, ...
+/// Weaker strengths are not tried once the error is this many times the smallest.
 const RISEN: f64 = 2.0;
 
-/// ... or so many of them did not lower it by this factor.
+/// Nor once this many of them in a row did not lower it by this factor.
 const PATIENCE: usize = 2;
 const PROGRESS: f64 = 0.99;
 
-/// One in so many samples judges the strength, ...
+/// One in five samples judges the strength.
 const JUDGES: usize = 5;
 
-/// ... and with at most so many samples, each of them in turn.
+/// With at most this many samples, each of them judges in turn.
 const FEW_SAMPLES: usize = 200;
 
-/// Kernel maps are fitted to readings with at most so many samples: eigenvectors of a larger kernel matrix take too long.
+/// Kernel maps are fitted to readings with at most this many samples: eigenvectors of a larger kernel matrix take too long.
 /// With more, they are fitted to completed coordinates.
 const KERNEL_SAMPLES: usize = 2000;
 
@@ -314,7 +314,7 @@ pub(crate) fn completed<'a>(
     }
 }
 
-/// The same for a kernel map of at most so many `centres`, without readings where it is not fitted to them: whether it is
+/// The same for a kernel map of at most `centres` centres, without readings where it is not fitted to them: whether it is
 /// depends on the number of all samples, so that maps that are judged are fitted as the final one is.
 ///
 /// # Errors
@@ -379,7 +379,7 @@ const KERNEL_EFFORT: Effort = Effort {
     steps: 150,
 };
 
-/// Whether a kernel map of so many samples is fitted to their readings.
+/// Whether a kernel map of this many samples is fitted to their readings.
 pub(super) fn fits_kernel(targets: &Targets, centres: usize) -> bool {
     targets.readings.is_some() && targets.coordinates.ncols() <= centres.min(KERNEL_SAMPLES)
 }

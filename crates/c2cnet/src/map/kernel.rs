@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// Everything that determines a kernel map given the training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelSettings {
-    /// The exponent $p$ of step 2; none: the coefficients as they are, one length for all.
+    /// The exponent $p$ of step 2; `None` if the coefficients stay as they are, with one length for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exponent: Option<f64>,
     /// One kernel regression each; all but the last only re-weight.
@@ -176,9 +176,9 @@ struct Effects {
     axes: Mat<f64>,
     /// The columns of the linear map that act on them.
     weights: Mat<f64>,
-    /// The largest deviation of the inputs ...
+    /// The largest deviation of the inputs.
     spread: f64,
-    /// ... and of the predictions.
+    /// The largest deviation of the predictions.
     effect: f64,
 }
 

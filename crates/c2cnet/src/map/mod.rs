@@ -90,7 +90,7 @@ where
     registry.add::<M>(kind, |record| Ok(Box::new(record.restore::<M>()?)))
 }
 
-/// Makes a map known to model files by the name that its [`CoefficientMap::kind`] gives. Again is no harm.
+/// Makes a map known to model files by the name that its [`CoefficientMap::kind`] gives. Registering twice is harmless.
 ///
 /// # Errors
 /// If another map has the name.

@@ -90,7 +90,7 @@ impl Moments {
         other.fit(self.inputs.len(), self.outputs.len())
     }
 
-    /// Whether they are of so many coefficients and coordinates.
+    /// Whether they are of this many coefficients and coordinates.
     pub(crate) fn fit(&self, inputs: usize, outputs: usize) -> bool {
         self.inputs.len() == inputs
             && self.outputs.len() == outputs
@@ -143,11 +143,11 @@ impl Moments {
 
 /// Linear maps of all strengths.
 pub(crate) struct Regression {
-    /// Eigenvectors of $AA^\top$ ...
+    /// Eigenvectors of $AA^\top$.
     axes: Mat<f64>,
-    /// ... with their eigenvalues, ...
+    /// Their eigenvalues.
     values: Vec<f64>,
-    /// ... and $CA^\top$ times them.
+    /// $CA^\top$ times the eigenvectors.
     effects: Mat<f64>,
     largest: f64,
     input_mean: Vec<f64>,

@@ -100,8 +100,9 @@ impl Archive {
                 }
             }
             Value::Bytes(bytes) => {
-                let array = Array::from_bytes(&bytes)
-                    .ok_or_else(|| Error::Data(format!("{path} holds bytes that are no array")))?;
+                let array = Array::from_bytes(&bytes).ok_or_else(|| {
+                    Error::Data(format!("{path} holds bytes that are not an array"))
+                })?;
                 self.arrays.insert(path.to_string(), array);
                 json!({ ARRAY: path })
             }
@@ -141,7 +142,7 @@ impl Archive {
                 },
                 Some((OBJECT, Json::Object(fields))) => self.fields(fields.clone())?,
                 Some((mark, _)) => {
-                    return Err(Error::Data(format!("{mark:?} marks nothing that is known")));
+                    return Err(Error::Data(format!("{mark:?} is an unknown marker")));
                 }
                 None => self.fields(object)?,
             },

@@ -118,7 +118,7 @@ impl Archive {
     }
 }
 
-/// Where the digest of a file's bytes stands, and what it is; none if there is no place for it.
+/// Where the digest of a file's bytes stands, and what it is; `None` if there is no place for it.
 fn digest(bytes: &[u8]) -> Option<(usize, String)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let header = rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?;

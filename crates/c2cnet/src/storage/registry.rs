@@ -21,7 +21,7 @@ impl<E: Clone> Registry<E> {
         }
     }
 
-    /// Registers the type `T`; again is no harm.
+    /// Registers the type `T`; registering twice is harmless.
     ///
     /// # Errors
     /// If another type has the name.

@@ -57,7 +57,7 @@ impl Environment {
             Some(path) if path.components().count() > 1 => here.join(path),
             Some(name) => name.to_path_buf(),
             None => default_python().ok_or_else(|| {
-                Error::Config("--peers: HOME is not set; name a Python by --python".into())
+                Error::Config("--peers: HOME is not set; name a Python with --python".into())
             })?,
         };
         let environment = Environment {
@@ -90,7 +90,7 @@ impl Environment {
     fn unusable(&self, reason: &str) -> Error {
         Error::Config(format!(
             "--peers: {} cannot run them: {reason}\n  make their environment, in {}:\n    {MAKE}\n  \
-             or name a Python that has PyTorch by --python or C2CNET_PEERS_PYTHON",
+             or name a Python that has PyTorch with --python or C2CNET_PEERS_PYTHON",
             self.python.display(),
             self.repository.display()
         ))

@@ -22,19 +22,19 @@ use std::time::{Duration, Instant};
 /// Samples that settle the template, at most: bases and kernels hardly change with more.
 const MOST_FIRST: usize = 5000;
 
-/// They are taken from so many shards, evenly spaced: shards may be sorted by what they hold.
+/// They are taken from this many shards, evenly spaced: shards may be sorted by what they hold.
 const FIRST_SHARDS: usize = 16;
 
 /// Part of the memory that a shard may take as numbers, which are copied on the way.
 const SHARD_PART: f64 = 0.2;
 
-/// Square matrices of first samples that exist at the same time, about, ...
+/// About how many square matrices of first samples exist at the same time.
 const FIRST_SQUARES: f64 = 6.0;
 
-/// ... copies of their values, ...
+/// About how many copies of their values exist at the same time.
 const FIRST_COPIES: f64 = 4.0;
 
-/// ... and the part of the memory that both may take.
+/// The part of the memory that the matrices and copies of first samples may take.
 const FIRST_PART: f64 = 0.5;
 
 /// Square matrices of centres that exist at the same time, and the part of the memory that they may take.
@@ -287,8 +287,8 @@ impl Stream<'_> {
         if !self.resume {
             if self.checkpoints.exist() {
                 progress.note(format!(
-                    "{folder} holds checkpoints of a fit that did not end; this one starts over and replaces them \
-                     (--resume goes on from them)"
+                    "{folder} holds checkpoints of a fit that did not finish; this one starts over and replaces them \
+                     (--resume continues from them)"
                 ));
             }
             return Ok(None);
@@ -307,7 +307,7 @@ impl Stream<'_> {
             return Ok(None);
         }
         progress.note(format!(
-            "going on after {} of {} shards",
+            "resuming after {} of {} shards",
             state.done,
             self.shards.len()
         ));

@@ -21,13 +21,13 @@ use faer::{Mat, MatRef};
 /// The marked elements have this part of the whole estimate (Dörfler's criterion).
 const BULK: f64 = 0.5;
 
-/// At least one element in so many is marked, so that few steps lead to any number of functions.
+/// At least one element in 16 is marked, so that few steps lead to any number of functions.
 const FEWEST_MARKED: usize = 16;
 
 /// Samples that are looked at, at equal distances: where residuals are, a few hundred tell.
 const MOST_SAMPLES: usize = 256;
 
-/// The start has about one function in so many.
+/// The start has about one function in 16.
 const START: usize = 16;
 
 /// Differences of an element's coefficients are penalised with this, relative to the mean of the
@@ -145,7 +145,7 @@ fn starting_mesh(
         (AdaptiveStart::Polygon(polygon), 2) => coarse_polygon(polygon, wanted, settings),
         _ => Err(Error::Config(format!(
             "finite elements: this adaptive mesh cannot be made in {dim} dimensions; \
-             1 (box, data) and 2 (box, data, polygon) are served"
+             1 (box, data) and 2 (box, data, polygon) are supported"
         ))),
     }
 }
@@ -329,7 +329,7 @@ fn withheld_residuals(
     if !linalg::cholesky_in_place(normal.as_mut()) {
         return Err(Error::Numerical(format!(
             "finite elements: fitting {m} functions at {} points to refine the mesh failed; \
-             no point may see them",
+             perhaps no point lies in their support",
             design.nrows()
         )));
     }

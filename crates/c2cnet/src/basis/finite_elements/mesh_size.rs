@@ -5,13 +5,13 @@ use crate::data::Bounds;
 use crate::domain::{IntervalMesh, Polygon, TriangleMesh};
 use crate::{Error, Result};
 
-/// More functions than this are a slip, not a wish.
+/// More functions than this are almost certainly a mistake.
 const MOST_FUNCTIONS: usize = 5_000_000;
 
 /// How fine a mesh shall be.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fineness {
-    /// About so many functions.
+    /// About this many functions.
     Functions(usize),
     /// Edges of about this length.
     Size(f64),
@@ -68,7 +68,7 @@ fn elements_of_size(width: f64, size: f64) -> Result<usize> {
     Ok(elements as usize)
 }
 
-/// One number of cells an axis, none zero, on a box that is not flat.
+/// One number of cells per axis, none zero, on a box that is not flat.
 pub(super) fn check_cells(cells: &[usize], degree: Degree, domain: &Bounds) -> Result<()> {
     let wrong = |reason: String| Err(Error::Config(format!("finite elements: {reason}")));
     if cells.len() != domain.dim() {

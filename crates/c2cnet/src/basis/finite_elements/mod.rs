@@ -9,7 +9,7 @@
 //! order of the elements (interval) or edges (triangles).
 //!
 //! A row has at most six nonzeros and the points of an element share their columns, so the design
-//! matrix is stored by blocks, one an element.
+//! matrix is stored by blocks, one per element.
 
 mod adaptive;
 mod elements;
@@ -152,7 +152,7 @@ impl FiniteElements {
     fn from_settings(mesh: Mesh, settings: Settings) -> Result<Self> {
         if matches!(mesh, Mesh::Interval(_)) && settings.slack != 0.0 {
             return Err(Error::Config(format!(
-                "finite elements: slack = {} has no use on an interval; remove it",
+                "finite elements: slack = {} has no effect on an interval; remove it",
                 settings.slack
             )));
         }
@@ -248,7 +248,7 @@ fn cannot_mesh(mesh: &MeshSpec, dim: usize) -> Error {
     Error::Config(format!(
         "finite elements: {} cannot mesh a domain of dimension {dim}; \
          dimensions 1 (adaptive, box, cells, data, nodes) and 2 (adaptive, box, cells, data, polygon, \
-         triangles) are served",
+         triangles) are supported",
         match mesh {
             MeshSpec::Adaptive(_) => "refinement",
             MeshSpec::Box | MeshSpec::Cells(_) => "a box",

@@ -46,12 +46,12 @@ pub struct FiniteElementsSpec {
 }
 
 impl FiniteElementsSpec {
-    /// Linear elements on the domain, so many along each axis.
+    /// Linear elements on the domain, `cells` along each axis.
     pub fn p1(cells: impl Into<Vec<usize>>) -> Self {
         Self::on(Degree::Linear, MeshSpec::Cells(cells.into()))
     }
 
-    /// Quadratic elements on the domain, so many along each axis.
+    /// Quadratic elements on the domain, `cells` along each axis.
     pub fn p2(cells: impl Into<Vec<usize>>) -> Self {
         Self::on(Degree::Quadratic, MeshSpec::Cells(cells.into()))
     }
@@ -169,10 +169,10 @@ pub enum Boundary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub enum Degree {
-    /// 1, with a function a node.
+    /// 1, with one function per node.
     #[default]
     Linear,
-    /// 2, with a function a node and an edge (in one dimension, an element).
+    /// 2, with one function per node and per edge (in one dimension, per element).
     Quadratic,
 }
 

@@ -21,7 +21,7 @@ const BLOCK: usize = 8;
 /// Residuals of $(K + sM)^{-1}M$, as a part of its largest eigenvalue.
 const TOLERANCE: f64 = 1e-12;
 
-/// Up to so many unknowns, or three times the wanted functions, matrices are dense.
+/// Up to this many unknowns, or three times the wanted functions, matrices are dense.
 const DENSE: usize = 400;
 
 /// The `count` smallest eigenvalues, increasing, and their vectors, orthonormal in the inner product of $M$.

@@ -81,7 +81,7 @@ pub(in crate::choose) fn why_this_basis(ranked: &[Ranked], chosen: usize, what: 
     });
     let doubt = match pick.trusted {
         true => "",
-        false => "; it may oscillate between the lines of the grid, like everything that was tried",
+        false => "; it may oscillate between the lines of the grid, as did every basis tried",
     };
     format!("{what} {:.1e}{other}{doubt}", pick.error)
 }

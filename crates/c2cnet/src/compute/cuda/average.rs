@@ -1,7 +1,7 @@
 //! The average gradient outer product of a kernel map on a GPU.
 
 use super::dense::flat;
-use super::turn::Turn;
+use super::stream_guard::StreamGuard;
 use crate::Result;
 use crate::compute::gradients::signs;
 use crate::compute::{Effort, Gradients};
@@ -88,34 +88,34 @@ impl<'a> Average<'a> {
     }
 
     /// $\sum_j J_j^\top J_j$.
-    pub(super) fn sum(&self, turn: &Turn<'_>, flat: &Flat) -> Result<Vec<f64>> {
+    pub(super) fn sum(&self, stream: &StreamGuard<'_>, flat: &Flat) -> Result<Vec<f64>> {
         let (q, n) = self.gradients.z.shape();
         let (d, each, pass) = (
             self.gradients.weights.nrows(),
             self.effort.rows,
             self.gradients.pass,
         );
-        let z = turn.send(&flat.z, q, n)?;
-        let weights = turn.send(&flat.weights, d, n)?;
-        let squared = turn.send(&flat.distances, n, n)?;
-        let ones = turn.send(&vec![1.0; n], n, 1)?;
-        let total = turn.zeros(q, q)?;
+        let z = stream.send(&flat.z, q, n)?;
+        let weights = stream.send(&flat.weights, d, n)?;
+        let squared = stream.send(&flat.distances, n, n)?;
+        let ones = stream.send(&vec![1.0; n], n, 1)?;
+        let total = stream.zeros(q, q)?;
         for batch in &flat.batches {
             let rows = each * batch.points.len();
             let (weighted, from) = match self.combined() {
                 true => {
-                    let signs = turn.send(&batch.signs, rows, d)?;
-                    (turn.product((&signs, false), (&weights, false))?, None)
+                    let signs = stream.send(&batch.signs, rows, d)?;
+                    (stream.product((&signs, false), (&weights, false))?, None)
                 }
-                false => (turn.zeros(rows, n)?, Some(&weights)),
+                false => (stream.zeros(rows, n)?, Some(&weights)),
             };
-            let points = turn.numbers(&batch.points)?;
-            turn.weigh(&weighted, from, &squared, (&points, each), pass)?;
-            let sums = turn.product((&weighted, false), (&ones, false))?;
-            let jacobian = turn.product((&weighted, false), (&z, true))?;
-            turn.jacobians(&jacobian, &sums, &z, (&points, each))?;
-            turn.add_product((&jacobian, true), (&jacobian, false), &total)?;
+            let points = stream.numbers(&batch.points)?;
+            stream.weigh(&weighted, from, &squared, (&points, each), pass)?;
+            let sums = stream.product((&weighted, false), (&ones, false))?;
+            let jacobian = stream.product((&weighted, false), (&z, true))?;
+            stream.jacobians(&jacobian, &sums, &z, (&points, each))?;
+            stream.add_product((&jacobian, true), (&jacobian, false), &total)?;
         }
-        turn.fetch(&total)
+        stream.fetch(&total)
     }
 }

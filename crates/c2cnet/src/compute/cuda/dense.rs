@@ -4,7 +4,7 @@
 //! that waits for its parts could be given work that waits for the turn.
 
 use super::average::Average;
-use super::turn::{Kernels, There, Turn, Workplace};
+use super::stream_guard::{DeviceMatrix, Kernels, StreamGuard, StreamHandles};
 use super::{Gpu, INSTEAD, gibibytes};
 use crate::compute::dense::{Cpu, Dense, Sweep};
 use crate::compute::{Effort, Gradients, KernelFunction, PassSettings};
@@ -32,7 +32,7 @@ const SHARE: f64 = 0.9;
 /// The GPU's dense algebra.
 pub(crate) struct CudaDense {
     gpu: Arc<Gpu>,
-    turn: Mutex<Workplace>,
+    handles: Mutex<StreamHandles>,
     kernels: Kernels,
 }
 
@@ -85,24 +85,24 @@ impl CudaDense {
         Ok(CudaDense {
             gpu: gpu.clone(),
             kernels: Kernels::load(gpu)?,
-            turn: Mutex::new(Workplace::new(gpu)?),
+            handles: Mutex::new(StreamHandles::new(gpu)?),
         })
     }
 
     /// Waits for one's turn.
-    fn turn(&self) -> Result<Turn<'_>> {
-        let place = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    fn stream(&self) -> Result<StreamGuard<'_>> {
+        let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         let bound = self.gpu.context.bind_to_thread();
         bound.map_err(|e| self.gpu.fault(e))?;
-        Ok(Turn::new(&self.gpu, &self.kernels, place))
+        Ok(StreamGuard::new(&self.gpu, &self.kernels, handles))
     }
 
-    /// Whether so many numbers fit into the memory of the GPU.
+    /// Whether this many numbers fit into the memory of the GPU.
     pub(super) fn holds(&self, numbers: usize) -> bool {
         let bytes = 8.0 * numbers as f64;
         match self.gpu.memory() {
             Some((_, free)) if bytes > SHARE * free as f64 => {
-                self.gpu.tell(format!(
+                self.gpu.warn(format!(
                     "{} of matrices were left to the processor: {} has {} free",
                     gibibytes(bytes as u64),
                     self.gpu.name(),
@@ -124,9 +124,9 @@ impl Dense for CudaDense {
         }
         let (left, right) = (flat(a), flat(b));
         let values = {
-            let turn = self.turn()?;
-            let (a, b) = (turn.send(&left, m, k)?, turn.send(&right, k, n)?);
-            turn.fetch(&turn.product((&a, false), (&b, false))?)?
+            let stream = self.stream()?;
+            let (a, b) = (stream.send(&left, m, k)?, stream.send(&right, k, n)?);
+            stream.fetch(&stream.product((&a, false), (&b, false))?)?
         };
         Ok(shaped(&values, m, n))
     }
@@ -138,9 +138,9 @@ impl Dense for CudaDense {
         }
         let all = flat(a);
         let values = {
-            let turn = self.turn()?;
-            let a = turn.send(&all, n, k)?;
-            turn.fetch(&turn.product((&a, false), (&a, true))?)?
+            let stream = self.stream()?;
+            let a = stream.send(&all, n, k)?;
+            stream.fetch(&stream.product((&a, false), (&a, true))?)?
         };
         Ok(shaped(&values, n, n))
     }
@@ -152,9 +152,9 @@ impl Dense for CudaDense {
         }
         let all = flat(a);
         let found = {
-            let turn = self.turn()?;
-            let a = turn.send(&all, n, n)?;
-            turn.eigen(&a)?
+            let stream = self.stream()?;
+            let a = stream.send(&all, n, n)?;
+            stream.eigen(&a)?
         };
         match found {
             Some((values, vectors)) => Ok((values, shaped(&vectors, n, n))),
@@ -172,10 +172,10 @@ impl Dense for CudaDense {
         left.iter_mut().step_by(n + 1).for_each(|v| *v += nugget);
         let right = flat(b);
         let solution = {
-            let turn = self.turn()?;
-            let (a, b) = (turn.send(&left, n, n)?, turn.send(&right, n, columns)?);
-            match turn.solve_in_place(&a, &b)? {
-                true => Some(turn.fetch(&b)?),
+            let stream = self.stream()?;
+            let (a, b) = (stream.send(&left, n, n)?, stream.send(&right, n, columns)?);
+            match stream.solve_in_place(&a, &b)? {
+                true => Some(stream.fetch(&b)?),
                 false => None,
             }
         };
@@ -207,17 +207,17 @@ impl Dense for CudaDense {
         } else {
             (c.nrows(), n)
         };
-        let turn = self.turn()?;
-        let z = turn.send(&own.0, z.nrows(), n)?;
-        let held = turn.send(&others.0, held.nrows(), h)?;
+        let stream = self.stream()?;
+        let z = stream.send(&own.0, z.nrows(), n)?;
+        let held = stream.send(&others.0, held.nrows(), h)?;
         Ok(Box::new(CudaSweep {
-            within: turn.distances((&z, &own.1), (&z, &own.1), true)?,
-            across: turn.distances((&z, &own.1), (&held, &others.1), false)?,
-            c: turn.send(&targets, rows, columns)?,
-            k: turn.zeros(n, n)?,
-            k_held: turn.zeros(n, h)?,
+            within: stream.distances((&z, &own.1), (&z, &own.1), true)?,
+            across: stream.distances((&z, &own.1), (&held, &others.1), false)?,
+            c: stream.send(&targets, rows, columns)?,
+            k: stream.zeros(n, n)?,
+            k_held: stream.zeros(n, h)?,
             alpha: match few_targets {
-                true => Some(Mutex::new(turn.zeros(rows, columns)?)),
+                true => Some(Mutex::new(stream.zeros(rows, columns)?)),
                 false => None,
             },
             dense: self,
@@ -231,7 +231,7 @@ impl Dense for CudaDense {
             return Cpu.outer_product(gradients, effort);
         }
         let there = average.flat();
-        let values = average.sum(&self.turn()?, &there)?;
+        let values = average.sum(&self.stream()?, &there)?;
         Ok(shaped(&values, q, q) * faer::Scale(average.share()))
     }
 }
@@ -239,37 +239,37 @@ impl Dense for CudaDense {
 struct CudaSweep<'a> {
     dense: &'a CudaDense,
     /// Squared distances.
-    within: There,
-    across: There,
+    within: DeviceMatrix,
+    across: DeviceMatrix,
     /// Targets, transposed if there are fewer of them than held-out samples.
-    c: There,
+    c: DeviceMatrix,
     /// Kernel matrices, and weights where they are solved for.
-    k: There,
-    k_held: There,
-    alpha: Option<Mutex<There>>,
+    k: DeviceMatrix,
+    k_held: DeviceMatrix,
+    alpha: Option<Mutex<DeviceMatrix>>,
 }
 
 impl Sweep for CudaSweep<'_> {
     fn predictions(&self, pass: PassSettings) -> Result<Option<Mat<f64>>> {
-        let turn = self.dense.turn()?;
-        turn.kernel(&self.within, pass, Some(pass.nugget), &self.k)?;
-        turn.kernel(&self.across, pass, None, &self.k_held)?;
+        let stream = self.dense.stream()?;
+        stream.kernel(&self.within, pass, Some(pass.nugget), &self.k)?;
+        stream.kernel(&self.across, pass, None, &self.k_held)?;
         // Nobody waits for it: a turn is one thread's.
         let mut alpha =
             (self.alpha.as_ref()).map(|alpha| alpha.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(alpha) = &mut alpha {
-            turn.copy(&self.c, alpha)?;
+            stream.copy(&self.c, alpha)?;
         }
         let unknown = alpha.as_deref().unwrap_or(&self.k_held);
-        if !turn.solve_in_place(&self.k, unknown)? {
+        if !stream.solve_in_place(&self.k, unknown)? {
             return Ok(None);
         }
         let predicted = match alpha.as_deref() {
-            Some(alpha) => turn.product((alpha, true), (&self.k_held, false))?,
-            None => turn.product((&self.c, false), (&self.k_held, false))?,
+            Some(alpha) => stream.product((alpha, true), (&self.k_held, false))?,
+            None => stream.product((&self.c, false), (&self.k_held, false))?,
         };
-        let values = turn.fetch(&predicted)?;
-        drop(turn);
+        let values = stream.fetch(&predicted)?;
+        drop(stream);
         Ok(Some(shaped(&values, predicted.rows, predicted.columns)))
     }
 }

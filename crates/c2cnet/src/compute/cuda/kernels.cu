@@ -135,13 +135,13 @@ extern "C" __global__ void activate(real* values, real* slopes, u32 width, u32 l
 }
 
 // `len` is a multiple of four.
-extern "C" __global__ void slope(real* blame, const real* slopes, u64 len) {
+extern "C" __global__ void slope(real* delta, const real* slopes, u64 len) {
     u64 place = 4 * ((u64)blockIdx.x * blockDim.x + threadIdx.x);
     if (place >= len) return;
-    Four a = *(const Four*)(blame + place), b = *(const Four*)(slopes + place);
+    Four a = *(const Four*)(delta + place), b = *(const Four*)(slopes + place);
     #pragma unroll
     for (int i = 0; i < 4; i++) a.v[i] *= b.v[i];
-    *(Four*)(blame + place) = a;
+    *(Four*)(delta + place) = a;
 }
 
 struct LossInput {

@@ -116,7 +116,7 @@ impl Lane {
         done.map_err(|e| gpu.product_failed(e))
     }
 
-    /// So many products $C = AB$, each matrix (pointer, leading dimension) so many numbers behind the last.
+    /// Products $C = AB$, each matrix (pointer, leading dimension) a stride behind the last.
     ///
     /// # Safety
     /// They must be matrices of these shapes on the GPU.

@@ -2,11 +2,11 @@
 
 mod arguments;
 mod average;
+mod buffers;
 mod dense;
 mod lanes;
-mod room;
+mod stream_guard;
 mod trainer;
-mod turn;
 
 #[cfg(test)]
 mod tests;
@@ -50,7 +50,7 @@ pub trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 's
         c: (u64, i32),
     ) -> std::result::Result<(), CublasError>;
 
-    /// So many products $C \leftarrow AB$, each matrix so many numbers behind the last, by cuBLAS.
+    /// Products $C \leftarrow AB$, each matrix a stride behind the last, by cuBLAS.
     ///
     /// # Safety
     /// As [`Real::product`], for all of them.
@@ -141,7 +141,7 @@ pub(super) struct Gpu {
     /// Dense algebra, once it was asked for.
     dense: OnceLock<Arc<CudaDense>>,
     /// What a user should know of the work so far.
-    told: Mutex<Vec<String>>,
+    warnings: Mutex<Vec<String>>,
 }
 
 /// Dense algebra on the GPU.
@@ -208,21 +208,21 @@ impl Gpu {
             idle: Mutex::default(),
             preparing: Mutex::default(),
             dense: OnceLock::new(),
-            told: Mutex::default(),
+            warnings: Mutex::default(),
         })
     }
 
-    /// Something that a user should know.
-    pub(super) fn tell(&self, what: String) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if !told.contains(&what) {
-            told.push(what);
+    /// Notes something that a user should know, once.
+    pub(super) fn warn(&self, what: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        if !warnings.contains(&what) {
+            warnings.push(what);
         }
     }
 
-    /// What was told since it was last asked for.
-    pub(super) fn told(&self) -> Vec<String> {
-        std::mem::take(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Takes the warnings since the last call.
+    pub(super) fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn name(&self) -> &str {

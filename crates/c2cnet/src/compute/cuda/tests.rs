@@ -1,6 +1,6 @@
 //! What can be tested without a GPU, and faults with one.
 
-use super::room::Heap;
+use super::buffers::Heap;
 use super::*;
 
 #[test]
@@ -22,7 +22,7 @@ fn arguments_have_the_size_that_c_gives_them() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn gpu_out_of_memory_is_told() {
+fn gpu_out_of_memory_is_a_warning() {
     let gpu = Gpu::open(0).unwrap();
     let (_, free) = gpu.memory().unwrap();
     let stream = gpu.context.new_stream().unwrap();
@@ -61,7 +61,7 @@ fn gpu_dense_algebra_agrees_with_the_processor() {
     let gpu = Gpu::open(0).unwrap();
     let dense = super::dense(&gpu).unwrap();
     crate::compute::dense::conformance::check(dense.as_ref());
-    assert!(gpu.told().is_empty());
+    assert!(gpu.take_warnings().is_empty());
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn gpu_matrices_beyond_its_memory_are_left_to_the_processor() {
     let (all, _) = gpu.memory().unwrap();
     assert!(dense.holds(1000));
     assert!(!dense.holds(all as usize));
-    let told = gpu.told();
+    let warnings = gpu.take_warnings();
     assert!(
-        told.len() == 1 && told[0].contains("left to the processor"),
-        "{told:?}"
+        warnings.len() == 1 && warnings[0].contains("left to the processor"),
+        "{warnings:?}"
     );
 }
 

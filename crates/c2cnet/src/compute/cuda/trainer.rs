@@ -1,8 +1,8 @@
 //! A stage of training on a GPU: the program of a step recorded as one CUDA graph, and replayed.
 
 use super::arguments::{Batches, UpdateInput};
+use super::buffers::{Buffers, Heap, address};
 use super::lanes::{Lane, Lanes};
-use super::room::{Heap, Room, address};
 use super::{Gpu, Real};
 use crate::compute::job::{Constants, Curve, Job, StepResult, Trainer, Weights};
 use crate::compute::layout::Layout;
@@ -41,8 +41,8 @@ pub(crate) struct CudaTrainer<T> {
     log: CudaSlice<f64>,
     parts: CudaSlice<f64>,
     order: CudaSlice<u32>,
-    training: Room<T>,
-    validation: Option<Room<T>>,
+    training: Buffers<T>,
+    validation: Option<Buffers<T>>,
     judged: CudaSlice<f64>,
     /// The step that is taken next, and how many were taken since results were read.
     next: usize,
@@ -90,22 +90,26 @@ impl<T: Real> CudaTrainer<T> {
             stream: &lanes[0].stream,
         };
         let layout = Layout::of_job(job);
-        let outputs = *job.widths.last().expect("at least two widths");
+        let outputs = job.outputs();
         let mut shared = BTreeMap::new();
         shared.insert(Buffer::Parameters, heap.zeros(layout.len())?);
         shared.insert(Buffer::Gradient, heap.zeros(layout.len())?);
-        let room = |program, targets, batches| {
-            let mut room = Room::new(heap, program, targets, batches, &job.loss, outputs)?;
+        let buffers = |program, targets, batches| {
+            let mut buffers = Buffers::new(heap, program, targets, batches, &job.loss, outputs)?;
             if let Some(layers) = &job.layers {
-                room.furnish(heap, layers)?;
+                buffers.furnish(heap, layers)?;
             }
-            Ok::<_, Error>(room)
+            Ok::<_, Error>(buffers)
         };
-        let training = room(Program::training(job), &job.training, job.batches)?;
+        let training = buffers(Program::training(job), &job.training, job.batches)?;
         let validation = match &job.validation {
             Some(targets) => {
                 let batches = program::whole(targets);
-                Some(room(Program::evaluation(job, targets), targets, batches)?)
+                Some(buffers(
+                    Program::evaluation(job, targets),
+                    targets,
+                    batches,
+                )?)
             }
             None => None,
         };
@@ -139,16 +143,16 @@ impl<T: Real> CudaTrainer<T> {
 
     /// Runs the programs once without updates, so that every kernel is loaded, and records that of a step.
     fn record(&mut self) -> Result<()> {
-        let room = &self.training;
+        let buffers = &self.training;
         let mut events = Vec::new();
-        for (lane, op) in &room.program.ops {
+        for (lane, op) in &buffers.program.ops {
             if !matches!(op, Op::Total { .. } | Op::Update) {
-                events.extend(self.issue(room, *lane, op)?);
+                events.extend(self.issue(buffers, *lane, op)?);
             }
         }
-        if let Some(room) = &self.validation {
-            for (lane, op) in &room.program.ops {
-                events.extend(self.issue(room, *lane, op)?);
+        if let Some(buffers) = &self.validation {
+            for (lane, op) in &buffers.program.ops {
+                events.extend(self.issue(buffers, *lane, op)?);
             }
         }
         self.synchronize()?;
@@ -158,8 +162,8 @@ impl<T: Real> CudaTrainer<T> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         stream.begin_capture(mode).map_err(fault)?;
         let mut issued = Ok(());
-        for (lane, op) in &room.program.ops {
-            match self.issue(room, *lane, op) {
+        for (lane, op) in &buffers.program.ops {
+            match self.issue(buffers, *lane, op) {
                 Ok(event) => events.extend(event),
                 Err(e) => {
                     issued = Err(e);
@@ -189,19 +193,19 @@ impl<T: Real> CudaTrainer<T> {
         }
     }
 
-    fn at(&self, room: &Room<T>, buffer: Buffer) -> u64 {
+    fn at(&self, buffers: &Buffers<T>, buffer: Buffer) -> u64 {
         match self.shared.get(&buffer) {
             Some(slice) => address(slice),
-            None => room.address(buffer),
+            None => buffers.address(buffer),
         }
     }
 
-    fn matrix(&self, room: &Room<T>, view: View) -> u64 {
-        self.at(room, view.buffer) + (view.offset * size_of::<T>()) as u64
+    fn matrix(&self, buffers: &Buffers<T>, view: View) -> u64 {
+        self.at(buffers, view.buffer) + (view.offset * size_of::<T>()) as u64
     }
 
     /// Gives an operation to its lane; a wait is an event, which a recording needs to its end.
-    fn issue(&self, room: &Room<T>, lane: usize, op: &Op) -> Result<Option<CudaEvent>> {
+    fn issue(&self, buffers: &Buffers<T>, lane: usize, op: &Op) -> Result<Option<CudaEvent>> {
         let on = &self.lanes[lane];
         match *op {
             Op::Wait { other } => return on.wait(&self.gpu, &self.lanes[other]).map(Some),
@@ -212,7 +216,7 @@ impl<T: Real> CudaTrainer<T> {
                 c,
                 add,
             } => {
-                let at = |view| self.matrix(room, view);
+                let at = |view| self.matrix(buffers, view);
                 // SAFETY: the program's buffers hold its matrices; its tests run all of them.
                 unsafe {
                     on.product::<T>(
@@ -232,18 +236,18 @@ impl<T: Real> CudaTrainer<T> {
                 c,
                 strides,
             } => {
-                let of = |view: View, stride| (self.matrix(room, view), view.ld, stride);
+                let of = |view: View, stride| (self.matrix(buffers, view), view.ld, stride);
                 let matrices = [of(a, strides[0]), of(b, strides[1]), of(c, strides[2])];
                 // SAFETY: as above.
                 unsafe { on.products::<T>(&self.gpu, count, shape, [ta, tb], matrices)? }
             }
-            Op::Gather { first, columns, ld } => self.gather(room, on, first, columns, ld)?,
+            Op::Gather { first, columns, ld } => self.gather(buffers, on, first, columns, ld)?,
             Op::GatherPoints {
                 first,
                 samples,
                 points,
                 ld,
-            } => self.gather_points(room, on, first, (samples, points, ld))?,
+            } => self.gather_points(buffers, on, first, (samples, points, ld))?,
             Op::Activate {
                 curved,
                 layer,
@@ -252,15 +256,15 @@ impl<T: Real> CudaTrainer<T> {
                 columns,
             } => {
                 let curve = if curved { self.curve } else { NO_CURVE };
-                self.activate(room, on, (layer, curve), (width, ld, columns))?;
+                self.activate(buffers, on, (layer, curve), (width, ld, columns))?;
             }
-            Op::Slope { layer, len } => self.slope(room, on, layer, len)?,
+            Op::Slope { layer, len } => self.slope(buffers, on, layer, len)?,
             Op::Loss {
                 compared,
                 first,
                 columns,
-            } => self.loss(room, on, (compared, first, columns))?,
-            Op::Total { count } => self.total(room, on, count)?,
+            } => self.loss(buffers, on, (compared, first, columns))?,
+            Op::Total { count } => self.total(buffers, on, count)?,
             Op::Squares => self.squares(on)?,
             Op::Update => self.update(on)?,
         }
@@ -269,15 +273,18 @@ impl<T: Real> CudaTrainer<T> {
 
     fn gather(
         &self,
-        room: &Room<T>,
+        buffers: &Buffers<T>,
         on: &Lane,
         first: usize,
         columns: usize,
         ld: usize,
     ) -> Result<()> {
-        let (inputs, batch) = (room.address(Buffer::Inputs), room.address(Buffer::Batch));
+        let (inputs, batch) = (
+            buffers.address(Buffer::Inputs),
+            buffers.address(Buffer::Batch),
+        );
         let (order, control) = (address(&self.order), address(&self.control));
-        let batches = Batches::from(room.batches);
+        let batches = Batches::from(buffers.batches);
         let (ld, first, width) = (ld as u32, first as u32, columns as u32);
         let mut launch = on.stream.launch_builder(&self.kernels.gather);
         launch.arg(&inputs).arg(&batch).arg(&ld).arg(&batches);
@@ -287,14 +294,17 @@ impl<T: Real> CudaTrainer<T> {
 
     fn gather_points(
         &self,
-        room: &Room<T>,
+        buffers: &Buffers<T>,
         on: &Lane,
         first: usize,
         (samples, points, ld): (usize, usize, usize),
     ) -> Result<()> {
-        let (inputs, batch) = (room.address(Buffer::Inputs), room.address(Buffer::Batch));
-        let (order, control) = (self.order_of(room), address(&self.control));
-        let batches = Batches::from(room.batches);
+        let (inputs, batch) = (
+            buffers.address(Buffer::Inputs),
+            buffers.address(Buffer::Batch),
+        );
+        let (order, control) = (self.order_of(buffers), address(&self.control));
+        let batches = Batches::from(buffers.batches);
         let grid = by_columns(ld, samples * points);
         let [ld, first, samples, points] = [ld, first, samples, points].map(|n| n as u32);
         let mut launch = on.stream.launch_builder(&self.kernels.gather_points);
@@ -305,8 +315,8 @@ impl<T: Real> CudaTrainer<T> {
     }
 
     /// Where the order of samples is; nowhere if they go as they come.
-    fn order_of(&self, room: &Room<T>) -> u64 {
-        match room.batches.count {
+    fn order_of(&self, buffers: &Buffers<T>) -> u64 {
+        match buffers.batches.count {
             1 => 0,
             _ => address(&self.order),
         }
@@ -314,13 +324,13 @@ impl<T: Real> CudaTrainer<T> {
 
     fn activate(
         &self,
-        room: &Room<T>,
+        buffers: &Buffers<T>,
         on: &Lane,
         (layer, curve): (usize, i32),
         (width, ld, columns): (usize, usize, usize),
     ) -> Result<()> {
-        let values = room.address(Buffer::Hidden(layer));
-        let slopes = room.address(Buffer::Slopes(layer));
+        let values = buffers.address(Buffer::Hidden(layer));
+        let slopes = buffers.address(Buffer::Slopes(layer));
         let sizes = [width as u32, ld as u32, columns as u32];
         let mut launch = on.stream.launch_builder(&self.kernels.activate);
         launch.arg(&values).arg(&slopes);
@@ -331,31 +341,31 @@ impl<T: Real> CudaTrainer<T> {
         self.launched(unsafe { launch.launch(by_columns(ld, columns)) })
     }
 
-    fn slope(&self, room: &Room<T>, on: &Lane, layer: usize, len: usize) -> Result<()> {
-        let blame = room.address(Buffer::Blame(layer));
-        let slopes = room.address(Buffer::Slopes(layer));
+    fn slope(&self, buffers: &Buffers<T>, on: &Lane, layer: usize, len: usize) -> Result<()> {
+        let delta = buffers.address(Buffer::Delta(layer));
+        let slopes = buffers.address(Buffer::Slopes(layer));
         let numbers = len as u64;
         let mut launch = on.stream.launch_builder(&self.kernels.slope);
-        launch.arg(&blame).arg(&slopes).arg(&numbers);
+        launch.arg(&delta).arg(&slopes).arg(&numbers);
         self.launched(unsafe { launch.launch(by_fours(len)) })
     }
 
     fn loss(
         &self,
-        room: &Room<T>,
+        buffers: &Buffers<T>,
         on: &Lane,
         (compared, first, columns): (View, usize, usize),
     ) -> Result<()> {
-        let order = self.order_of(room);
-        let input = room.loss_input(compared, first, address(&self.control), order);
+        let order = self.order_of(buffers);
+        let input = buffers.loss_input(compared, first, address(&self.control), order);
         let mut launch = on.stream.launch_builder(&self.kernels.loss);
         launch.arg(&input);
         self.launched(unsafe { launch.launch(blocks(columns as u32, 128)) })
     }
 
-    fn total(&self, room: &Room<T>, on: &Lane, count: bool) -> Result<()> {
-        let (losses, relatives) = (address(&room.losses), address(&room.relatives));
-        let batches = Batches::from(room.batches);
+    fn total(&self, buffers: &Buffers<T>, on: &Lane, count: bool) -> Result<()> {
+        let (losses, relatives) = (address(&buffers.losses), address(&buffers.relatives));
+        let batches = Batches::from(buffers.batches);
         let control = address(&self.control);
         let (log, length) = match count {
             true => (address(&self.log), LOG as u64),
@@ -469,11 +479,11 @@ impl<T: Real> Trainer<T> for CudaTrainer<T> {
     }
 
     fn evaluate(&mut self) -> Result<Option<(f64, f64)>> {
-        let Some(room) = &self.validation else {
+        let Some(buffers) = &self.validation else {
             return Ok(None);
         };
-        for (lane, op) in &room.program.ops {
-            self.issue(room, *lane, op)?;
+        for (lane, op) in &buffers.program.ops {
+            self.issue(buffers, *lane, op)?;
         }
         let judged = self.heap().fetch(&self.judged)?;
         Ok(Some((judged[0], judged[1])))

@@ -237,7 +237,7 @@ fn check_sizes(entry: &ZipFile<'_, impl Read>, file: u64) -> std::result::Result
     match packed <= file && size <= most {
         true => Ok(()),
         false => Err(format!(
-            "is damaged (it claims {size} bytes, packed {packed}, in a file of {file})"
+            "is damaged (its header claims {size} bytes, packed {packed}, in a file of {file})"
         )),
     }
 }

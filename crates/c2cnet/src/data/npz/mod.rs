@@ -30,8 +30,8 @@
 mod archive;
 mod array;
 pub(crate) mod contents;
+mod deferred_error;
 mod layout;
-mod patient;
 mod read;
 mod write;
 mod writer;

@@ -1,6 +1,6 @@
 //! Writing arrays into an `.npz` file.
 
-use super::patient::{Failure, Patient};
+use super::deferred_error::{DeferredError, Failure};
 use crate::Result;
 use crate::storage::write_atomically;
 use npyz::{AutoSerialize, DType, Serialize, WriterBuilder};
@@ -31,7 +31,7 @@ pub fn write_npz(
 /// the same bytes.
 #[derive(Debug)]
 pub struct NpzWriter<W: Write + Seek> {
-    zip: ZipWriter<Patient<W>>,
+    zip: ZipWriter<DeferredError<W>>,
     failure: Failure,
 }
 
@@ -40,7 +40,7 @@ impl<W: Write + Seek> NpzWriter<W> {
     pub fn new(out: W) -> Self {
         let failure = Failure::default();
         NpzWriter {
-            zip: ZipWriter::new(Patient::new(out, failure.clone())),
+            zip: ZipWriter::new(DeferredError::new(out, failure.clone())),
             failure,
         }
     }
@@ -140,12 +140,12 @@ impl<W: Write + Seek> NpzWriter<W> {
         self.failure.check()
     }
 
-    /// A new array of so many bytes, to be written.
+    /// A new array of `bytes` bytes, to be written.
     fn entry(
         &mut self,
         name: &str,
         bytes: u64,
-    ) -> io::Result<BufWriter<&mut ZipWriter<Patient<W>>>> {
+    ) -> io::Result<BufWriter<&mut ZipWriter<DeferredError<W>>>> {
         let options = SimpleFileOptions::DEFAULT
             .compression_method(CompressionMethod::Stored)
             .last_modified_time(DateTime::DEFAULT)

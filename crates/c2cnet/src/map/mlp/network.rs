@@ -37,7 +37,7 @@ impl Network {
         // Its parameters, their gradient, and what optimisers remember of both.
         let parameters = network.checked_parameters().unwrap_or(usize::MAX);
         let what = format!("mlp: training a network with widths {:?}", network.widths);
-        memory::room(&what, &[4, parameters])?;
+        memory::check_allocation(&what, &[4, parameters])?;
         Ok(network)
     }
 
@@ -94,7 +94,8 @@ impl Network {
     /// The same network with another number of outputs.
     pub(super) fn with_outputs(&self, outputs: usize) -> Network {
         let mut widths = self.widths.clone();
-        *widths.last_mut().expect("at least two widths") = outputs;
+        widths.pop();
+        widths.push(outputs);
         Network {
             widths,
             activation: self.activation,

@@ -26,7 +26,7 @@ pub(in crate::map) trait Steps<T> {
     fn settle(&mut self, state: &mut State<T>) -> Result<()>;
 }
 
-/// A stage of a plan, for so many samples.
+/// A stage of a plan, for this many samples.
 #[derive(Clone, Copy)]
 pub(in crate::map) struct Run<'a> {
     pub(in crate::map) plan: &'a Plan,

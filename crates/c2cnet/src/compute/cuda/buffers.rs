@@ -62,7 +62,7 @@ fn columns<T: Real>(a: MatRef<'_, T>, ld: usize, count: usize) -> Vec<T> {
     all
 }
 
-pub(super) struct Room<T> {
+pub(super) struct Buffers<T> {
     pub(super) program: Program,
     pub(super) batches: job::Batches,
     buffers: BTreeMap<Buffer, CudaSlice<T>>,
@@ -93,7 +93,7 @@ struct Band<T> {
     residuals: CudaSlice<T>,
 }
 
-impl<T: Real> Room<T> {
+impl<T: Real> Buffers<T> {
     pub(super) fn new(
         heap: Heap<'_>,
         program: Program,
@@ -121,7 +121,7 @@ impl<T: Real> Room<T> {
         let counts: Vec<f64> = targets.counts.iter().map(|&n| n as f64).collect();
         let columns_at_once = program.columns;
         let plain = plain(targets, batches, weights, outputs);
-        Ok(Room {
+        Ok(Buffers {
             buffers,
             targets: heap.copy(&columns(c, padded(c.nrows()), c.ncols()))?,
             outside_squared: heap.copy(targets.outside_squared)?,

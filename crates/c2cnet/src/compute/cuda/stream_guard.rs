@@ -1,9 +1,9 @@
 //! Matrices on a GPU and what can be done with them, by one caller at a time.
 
 use super::Gpu;
+use super::buffers::{Heap, address};
 use super::dense::{RADIAL, source};
 use super::lanes::Lane;
-use super::room::{Heap, address};
 use crate::compute::{KernelFunction, PassSettings};
 use crate::{Error, Result};
 use cudarc::cusolver::sys::{self, cublasFillMode_t, cusolverEigMode_t};
@@ -14,7 +14,7 @@ use std::sync::{Arc, MutexGuard};
 const LOWER: cublasFillMode_t = cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 
 /// A stream with the handles of its libraries.
-pub(super) struct Workplace {
+pub(super) struct StreamHandles {
     lane: Lane,
     solver: DnHandle,
 }
@@ -26,11 +26,11 @@ pub(super) struct Kernels {
     jacobians: CudaFunction,
 }
 
-impl Workplace {
+impl StreamHandles {
     pub(super) fn new(gpu: &Gpu) -> Result<Self> {
         let lane = Lane::new(gpu)?;
         let solver = DnHandle::new(lane.stream.clone()).map_err(|e| not_solved(gpu, e))?;
-        Ok(Workplace { lane, solver })
+        Ok(StreamHandles { lane, solver })
     }
 }
 
@@ -48,13 +48,13 @@ impl Kernels {
 }
 
 /// A matrix on the GPU, its columns one after another.
-pub(super) struct There {
+pub(super) struct DeviceMatrix {
     values: CudaSlice<f64>,
     pub(super) rows: usize,
     pub(super) columns: usize,
 }
 
-impl There {
+impl DeviceMatrix {
     pub(super) fn address(&self) -> u64 {
         address(&self.values)
     }
@@ -65,8 +65,8 @@ impl There {
 }
 
 fn number(kernel: KernelFunction) -> i32 {
-    let place = RADIAL.iter().position(|(_, k)| *k == kernel);
-    place.expect("every kernel has a number") as i32
+    let handles = RADIAL.iter().position(|(_, k)| *k == kernel);
+    handles.expect("every kernel has a number") as i32
 }
 
 /// One thread per number.
@@ -83,45 +83,45 @@ fn not_solved(gpu: &Gpu, error: CusolverError) -> Error {
     Error::Device(format!("{}: cuSOLVER failed: {:?}", gpu.name(), error.0))
 }
 
-/// The right to use the stream.
-pub(super) struct Turn<'a> {
+/// The right to use the stream, which one caller has at a time.
+pub(super) struct StreamGuard<'a> {
     gpu: &'a Gpu,
     kernels: &'a Kernels,
-    place: MutexGuard<'a, Workplace>,
+    handles: MutexGuard<'a, StreamHandles>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> StreamGuard<'a> {
     pub(super) fn new(
         gpu: &'a Gpu,
         kernels: &'a Kernels,
-        place: MutexGuard<'a, Workplace>,
+        handles: MutexGuard<'a, StreamHandles>,
     ) -> Self {
-        Turn {
+        StreamGuard {
             gpu,
             kernels,
-            place,
+            handles,
         }
     }
 
     fn heap(&self) -> Heap<'_> {
         Heap {
             gpu: self.gpu,
-            stream: &self.place.lane.stream,
+            stream: &self.handles.lane.stream,
         }
     }
 
-    pub(super) fn zeros(&self, rows: usize, columns: usize) -> Result<There> {
+    pub(super) fn zeros(&self, rows: usize, columns: usize) -> Result<DeviceMatrix> {
         let values = self.heap().zeros(rows * columns)?;
-        Ok(There {
+        Ok(DeviceMatrix {
             values,
             rows,
             columns,
         })
     }
 
-    pub(super) fn send(&self, values: &[f64], rows: usize, columns: usize) -> Result<There> {
+    pub(super) fn send(&self, values: &[f64], rows: usize, columns: usize) -> Result<DeviceMatrix> {
         let values = self.heap().copy(values)?;
-        Ok(There {
+        Ok(DeviceMatrix {
             values,
             rows,
             columns,
@@ -129,18 +129,22 @@ impl<'a> Turn<'a> {
     }
 
     /// $B \leftarrow A$.
-    pub(super) fn copy(&self, a: &There, b: &mut There) -> Result<()> {
-        let stream = &self.place.lane.stream;
+    pub(super) fn copy(&self, a: &DeviceMatrix, b: &mut DeviceMatrix) -> Result<()> {
+        let stream = &self.handles.lane.stream;
         let copied = stream.memcpy_dtod(&a.values, &mut b.values);
         copied.map_err(|e| self.gpu.fault(e))
     }
 
-    pub(super) fn fetch(&self, a: &There) -> Result<Vec<f64>> {
+    pub(super) fn fetch(&self, a: &DeviceMatrix) -> Result<Vec<f64>> {
         self.heap().fetch(&a.values)
     }
 
     /// $AB$, each transposed where it says so.
-    pub(super) fn product(&self, a: (&There, bool), b: (&There, bool)) -> Result<There> {
+    pub(super) fn product(
+        &self,
+        a: (&DeviceMatrix, bool),
+        b: (&DeviceMatrix, bool),
+    ) -> Result<DeviceMatrix> {
         let rows = if a.1 { a.0.columns } else { a.0.rows };
         let columns = if b.1 { b.0.rows } else { b.0.columns };
         let c = self.zeros(rows, columns)?;
@@ -151,9 +155,9 @@ impl<'a> Turn<'a> {
     /// $C \leftarrow C + AB$.
     pub(super) fn add_product(
         &self,
-        (a, ta): (&There, bool),
-        (b, tb): (&There, bool),
-        c: &There,
+        (a, ta): (&DeviceMatrix, bool),
+        (b, tb): (&DeviceMatrix, bool),
+        c: &DeviceMatrix,
     ) -> Result<()> {
         let inner = if ta { a.rows } else { a.columns };
         let shape = (c.rows, c.columns, inner);
@@ -161,7 +165,7 @@ impl<'a> Turn<'a> {
         // SAFETY: shapes agree, and all three are on this GPU.
         unsafe {
             let to = (c.address(), c.rows, true);
-            self.place
+            self.handles
                 .lane
                 .product::<f64>(self.gpu, shape, left, right, to)
         }
@@ -170,16 +174,16 @@ impl<'a> Turn<'a> {
     /// Squared distances between the columns of two matrices, which come with the squares of their norms.
     pub(super) fn distances(
         &self,
-        (a, a_norms): (&There, &[f64]),
-        (b, b_norms): (&There, &[f64]),
+        (a, a_norms): (&DeviceMatrix, &[f64]),
+        (b, b_norms): (&DeviceMatrix, &[f64]),
         within: bool,
-    ) -> Result<There> {
+    ) -> Result<DeviceMatrix> {
         let gram = self.product((a, true), (b, false))?;
         let (a, b) = (self.heap().copy(a_norms)?, self.heap().copy(b_norms)?);
         let (to, a, b) = (gram.address(), address(&a), address(&b));
         let (rows, columns) = (gram.rows as u32, gram.columns as u32);
         let within = i32::from(within);
-        let mut launch = (self.place.lane.stream).launch_builder(&self.kernels.distances);
+        let mut launch = (self.handles.lane.stream).launch_builder(&self.kernels.distances);
         launch.arg(&to).arg(&a).arg(&b);
         launch.arg(&rows).arg(&columns).arg(&within);
         // SAFETY: the arguments are those of the kernel.
@@ -193,16 +197,16 @@ impl<'a> Turn<'a> {
     /// Kernel values of squared distances into `to`, with a nugget on the diagonal if there is one.
     pub(super) fn kernel(
         &self,
-        squared: &There,
+        squared: &DeviceMatrix,
         pass: PassSettings,
         nugget: Option<f64>,
-        to: &There,
+        to: &DeviceMatrix,
     ) -> Result<()> {
         let (from, to) = (squared.address(), to.address());
         let (rows, columns) = (squared.rows as u32, squared.columns as u32);
         let (kind, inverse) = (number(pass.kernel), inverse(pass));
         let nugget = nugget.unwrap_or(0.0);
-        let mut launch = (self.place.lane.stream).launch_builder(&self.kernels.kernel_values);
+        let mut launch = (self.handles.lane.stream).launch_builder(&self.kernels.kernel_values);
         launch.arg(&from).arg(&to).arg(&rows).arg(&columns);
         launch.arg(&kind).arg(&inverse).arg(&nugget);
         // SAFETY: the arguments are those of the kernel.
@@ -211,8 +215,8 @@ impl<'a> Turn<'a> {
     }
 
     /// $B \leftarrow A^{-1}B$ by the Cholesky factor of the lower half of `a`, which is overwritten; whether it factors.
-    pub(super) fn solve_in_place(&self, a: &There, b: &There) -> Result<bool> {
-        let (solver, n) = (self.place.solver.cu(), a.rows as i32);
+    pub(super) fn solve_in_place(&self, a: &DeviceMatrix, b: &DeviceMatrix) -> Result<bool> {
+        let (solver, n) = (self.handles.solver.cu(), a.rows as i32);
         let failed = |e| not_solved(self.gpu, e);
         let (factor, right) = (a.address() as *mut f64, b.address() as *mut f64);
         let mut size = 0;
@@ -221,26 +225,27 @@ impl<'a> Turn<'a> {
             unsafe { sys::cusolverDnDpotrf_bufferSize(solver, LOWER, n, factor, n, &mut size) };
         asked.result().map_err(failed)?;
         let (work, info) = (self.zeros(size as usize, 1)?, self.heap().zeros::<i32>(1)?);
-        let (scratch, told) = (work.address() as *mut f64, address(&info) as *mut i32);
+        let (scratch, status) = (work.address() as *mut f64, address(&info) as *mut i32);
         // SAFETY: as above, with as much scratch memory as was asked for.
         let factored =
-            unsafe { sys::cusolverDnDpotrf(solver, LOWER, n, factor, n, scratch, size, told) };
+            unsafe { sys::cusolverDnDpotrf(solver, LOWER, n, factor, n, scratch, size, status) };
         factored.result().map_err(failed)?;
         if self.heap().fetch(&info)?[0] != 0 {
             return Ok(false);
         }
         let columns = b.columns as i32;
         // SAFETY: as above.
-        let solved =
-            unsafe { sys::cusolverDnDpotrs(solver, LOWER, n, columns, factor, n, right, n, told) };
+        let solved = unsafe {
+            sys::cusolverDnDpotrs(solver, LOWER, n, columns, factor, n, right, n, status)
+        };
         solved.result().map_err(failed)?;
         self.wait()?;
         Ok(true)
     }
 
     /// Eigenvalues and eigenvectors of the lower half of `a`, which is overwritten; `None` if they do not converge.
-    pub(super) fn eigen(&self, a: &There) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
-        let (solver, n) = (self.place.solver.cu(), a.rows as i32);
+    pub(super) fn eigen(&self, a: &DeviceMatrix) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
+        let (solver, n) = (self.handles.solver.cu(), a.rows as i32);
         let failed = |e| not_solved(self.gpu, e);
         let vectors = cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
         let values = self.zeros(a.rows, 1)?;
@@ -252,10 +257,12 @@ impl<'a> Turn<'a> {
         };
         asked.result().map_err(failed)?;
         let (work, info) = (self.zeros(size as usize, 1)?, self.heap().zeros::<i32>(1)?);
-        let (scratch, told) = (work.address() as *mut f64, address(&info) as *mut i32);
+        let (scratch, status) = (work.address() as *mut f64, address(&info) as *mut i32);
         // SAFETY: as above, with as much scratch memory as was asked for.
         let done = unsafe {
-            sys::cusolverDnDsyevd(solver, vectors, LOWER, n, to, n, found, scratch, size, told)
+            sys::cusolverDnDsyevd(
+                solver, vectors, LOWER, n, to, n, found, scratch, size, status,
+            )
         };
         done.result().map_err(failed)?;
         match self.heap().fetch(&info)?[0] {
@@ -268,18 +275,18 @@ impl<'a> Turn<'a> {
     /// `points`, `each` rows to a point: `weighted` itself holds combinations, or is filled from $\alpha$ `from`.
     pub(super) fn weigh(
         &self,
-        weighted: &There,
-        from: Option<&There>,
-        squared: &There,
+        weighted: &DeviceMatrix,
+        from: Option<&DeviceMatrix>,
+        squared: &DeviceMatrix,
         (points, each): (&CudaSlice<u32>, usize),
         pass: PassSettings,
     ) -> Result<()> {
         let (to, squared) = (weighted.address(), squared.address());
-        let from = from.map_or(0, There::address);
+        let from = from.map_or(0, DeviceMatrix::address);
         let (points, each) = (address(points), each as u32);
         let (rows, samples) = (weighted.rows as u32, weighted.columns as u32);
         let (kind, inverse) = (number(pass.kernel), inverse(pass));
-        let mut launch = (self.place.lane.stream).launch_builder(&self.kernels.weigh);
+        let mut launch = (self.handles.lane.stream).launch_builder(&self.kernels.weigh);
         launch.arg(&to).arg(&from).arg(&squared).arg(&points);
         launch.arg(&each).arg(&rows).arg(&samples);
         launch.arg(&kind).arg(&inverse);
@@ -291,15 +298,15 @@ impl<'a> Turn<'a> {
     /// $J \leftarrow s z_j^\top - J$, `each` rows for each of `points`.
     pub(super) fn jacobians(
         &self,
-        jacobian: &There,
-        sums: &There,
-        z: &There,
+        jacobian: &DeviceMatrix,
+        sums: &DeviceMatrix,
+        z: &DeviceMatrix,
         (points, each): (&CudaSlice<u32>, usize),
     ) -> Result<()> {
         let (to, sums, z) = (jacobian.address(), sums.address(), z.address());
         let (points, each) = (address(points), each as u32);
         let (rows, features) = (jacobian.rows as u32, jacobian.columns as u32);
-        let mut launch = (self.place.lane.stream).launch_builder(&self.kernels.jacobians);
+        let mut launch = (self.handles.lane.stream).launch_builder(&self.kernels.jacobians);
         launch.arg(&to).arg(&sums).arg(&z).arg(&points);
         launch.arg(&each).arg(&rows).arg(&features);
         // SAFETY: the arguments are those of the kernel.
@@ -312,7 +319,7 @@ impl<'a> Turn<'a> {
     }
 
     pub(super) fn wait(&self) -> Result<()> {
-        let done = self.place.lane.stream.synchronize();
+        let done = self.handles.lane.stream.synchronize();
         done.map_err(|e| self.gpu.fault(e))
     }
 }

@@ -1,14 +1,14 @@
-//! A writer whose first error is kept for whoever asks.
+//! A writer that keeps its first error for the caller.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Passes on what is written until that fails; from then on it only counts.
 ///
-/// The zip writer finishes its archive when it is dropped, and complains on standard error if it cannot. Of a full disk
-/// it never hears; [`Failure::check`] tells of it.
+/// The zip writer finishes its archive when it is dropped, and complains on standard error if it cannot. A full
+/// disk is kept from it; [`Failure::check`] reports it.
 #[derive(Debug)]
-pub(super) struct Patient<W> {
+pub(super) struct DeferredError<W> {
     inner: W,
     failure: Failure,
     /// Where the next byte belongs, and how many there are, whether they arrived or not.
@@ -50,9 +50,9 @@ impl Failure {
     }
 }
 
-impl<W> Patient<W> {
+impl<W> DeferredError<W> {
     pub(super) fn new(inner: W, failure: Failure) -> Self {
-        Patient {
+        DeferredError {
             inner,
             failure,
             position: 0,
@@ -65,7 +65,7 @@ impl<W> Patient<W> {
     }
 }
 
-impl<W: Write> Write for Patient<W> {
+impl<W: Write> Write for DeferredError<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let inner = &mut self.inner;
         self.failure.note(|| inner.write_all(bytes));
@@ -81,7 +81,7 @@ impl<W: Write> Write for Patient<W> {
     }
 }
 
-impl<W: Seek> Seek for Patient<W> {
+impl<W: Seek> Seek for DeferredError<W> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let place = match to {
             SeekFrom::Start(place) => Some(place),
