@@ -51,7 +51,7 @@ pub fn message(error: &anyhow::Error) -> String {
 }
 
 /// Gives running out of memory an exit code of its own. The standard library prints how much was asked for and then
-/// aborts with a signal, which tells a script nothing.
+/// aborts with a signal, from which a script learns nothing.
 pub fn speak_when_aborted() {
     #[cfg(unix)]
     {

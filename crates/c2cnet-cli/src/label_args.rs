@@ -14,7 +14,7 @@ pub struct LabelArgs {
 }
 
 impl LabelArgs {
-    /// What the data tells of its names, and what was typed.
+    /// What the data says about its names, and what was typed.
     ///
     /// # Errors
     /// If one of them has no such form.

@@ -48,7 +48,7 @@ struct Cli {
     #[arg(long, global = true, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
-    /// What shows that work goes on, on standard error.
+    /// How progress is shown, on standard error.
     #[arg(
         long,
         global = true,

@@ -108,7 +108,7 @@ impl Shards {
     }
 }
 
-/// Reads a shard if its numbers take no more than so many bytes.
+/// Reads a shard if its numbers take no more than this many bytes.
 ///
 /// # Errors
 /// If it is damaged, or larger.
@@ -137,7 +137,7 @@ pub fn about(path: &Path, error: Error) -> Error {
     }
 }
 
-/// Shards that a command goes on without.
+/// Shards that a command skips.
 #[derive(Debug, Default)]
 pub struct Skipped(Vec<String>);
 
@@ -178,7 +178,7 @@ impl Skipped {
     }
 }
 
-const HINT: &str = "--skip-bad goes on without such shards";
+const HINT: &str = "--skip-bad skips such shards";
 
 /// Bytes with a unit that suits them.
 pub fn shown_bytes(bytes: f64) -> String {

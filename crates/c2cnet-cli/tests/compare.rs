@@ -110,12 +110,12 @@ fn what_is_missing_is_named_before_any_work() {
     script(&folder, "bare", no_torch);
     folder.fail(&with("./bare"), 2, &["No module named 'torch'", make]);
     let failing = "#!/bin/sh\ncase \"$*\" in *--help*) exit 0 ;; esac\n\
-                   echo 'error: the points are no grid' >&2\nexit 1\n";
+                   echo 'error: the points are not a grid' >&2\nexit 1\n";
     script(&folder, "failing", failing);
     folder.fail(
         &with("./failing"),
         3,
-        &["peer fno failed: the points are no grid"],
+        &["peer fno failed: the points are not a grid"],
     );
 
     result(&folder, "other.json", "darcy2d");

@@ -1,6 +1,6 @@
 //! What axes and values are called in pictures, and which axes share a unit.
 //!
-//! Names come from what a problem is known for, from `labels` of the data's `meta`, and from whoever asks for the
+//! Names come from what a problem is known for, from `labels` of the data's `meta`, and from the caller who asks for the
 //! picture; what comes later wins. A name may end in a unit: `depth [m]`.
 
 use c2cnet::data::{Bounds, Dataset};
@@ -16,7 +16,7 @@ pub struct Labels(BTreeMap<String, Vec<String>>);
 const LONGEST: f64 = 4.0;
 
 impl Labels {
-    /// The names that the data itself tells.
+    /// The names in the data itself.
     pub fn of(data: &Dataset) -> Labels {
         let mut labels = Labels::default();
         for (key, names) in known(data.meta["problem"].as_str().unwrap_or_default()) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What stands in `printed.toml`.
+/// The contents of `printed.toml`.
 static PAPER: LazyLock<Paper> = LazyLock::new(|| {
     toml::from_str(include_str!("printed.toml")).expect("the file is part of the program")
 });

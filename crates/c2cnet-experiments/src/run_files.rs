@@ -65,7 +65,7 @@ pub struct RunInfo {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hardware {
-    /// Where the system tells it.
+    /// Where the system reports it.
     pub cpu: Option<String>,
     /// Where networks were trained, if that is a GPU.
     pub gpu: Option<String>,

@@ -154,7 +154,7 @@ impl Span {
 /// Smaller numbers have lost digits, and parts of them vanish: they are drawn as zero.
 const TINY: f64 = 1e-290;
 
-/// No more than rounding apart: marks between the two could not be told apart.
+/// No more than rounding apart: marks between the two would look the same.
 fn is_constant(lo: f64, hi: f64) -> bool {
     (hi - lo).abs() <= (1e-11 * lo.abs().max(hi.abs())).max(TINY)
 }

@@ -177,7 +177,7 @@ impl<K> Panel<K> {
         self
     }
 
-    /// Where the legend stands.
+    /// Where the legend goes.
     pub fn legend(mut self, legend: Legend) -> Self {
         self.legend = legend;
         self

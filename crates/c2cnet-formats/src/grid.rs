@@ -5,7 +5,7 @@ use crate::cells::kind;
 use c2cnet::data::Points;
 
 /// The cells of a grid with lines parallel to the axes, in up to three dimensions and whatever the order of its points;
-/// none if the points are no grid.
+/// `None` if the points are not a grid.
 pub(crate) fn grid_cells(points: &Points) -> Cells {
     let mut cells = Cells::default();
     let dim = points.dim();

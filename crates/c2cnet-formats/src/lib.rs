@@ -12,7 +12,7 @@
 //!
 //! **A mesh file** holds points, cells and arrays of point data. Arrays are called as the keys of an `.npz` file, with
 //! the number of the sample where there are several: `f`, `u`, `u.NAME`, `u[0]`, `u[1]`. Other names are given by
-//! [`Names`]. Cells that are no triangles or tetrahedra are split into such.
+//! [`Names`]. Cells other than triangles and tetrahedra are split into them.
 //!
 //! **A table** (CSV) has a row for each reading; [`table`] lists its columns.
 

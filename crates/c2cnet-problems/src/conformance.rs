@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Settings survive the way through text, an unknown one is refused by name, and the defaults are in
 /// range. The data has as many values as points, all finite, training samples, and triangles of its
 /// own points. The same seed gives the same bits on 1 and on 4 threads, and another seed other
-/// samples. The watcher hears of every sample and can stop the work.
+/// samples. The watcher is notified of every sample and can stop the work.
 ///
 /// # Panics
 /// On the first property that does not hold.
@@ -21,8 +21,12 @@ pub fn check<P: Problem + Sync>(problem: &P) {
     let data = on_threads(1, || problem.generate(42, &counted)).expect("valid settings");
     check_data(&data);
     check_meta::<P>(&data, problem);
-    let told = counted.0.load(Ordering::Relaxed);
-    assert_eq!(told, data.samples(), "the watcher hears of every sample");
+    let reported = counted.0.load(Ordering::Relaxed);
+    assert_eq!(
+        reported,
+        data.samples(),
+        "the watcher is notified of every sample"
+    );
 
     let again = on_threads(4, || problem.samples(42, &Unwatched)).expect("valid settings");
     assert!(
@@ -164,7 +168,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     pool.expect("threads").install(work)
 }
 
-/// Keeps the largest number of samples it was told of.
+/// Keeps the largest number of samples reported to it.
 #[derive(Default)]
 struct Counted(AtomicUsize);
 

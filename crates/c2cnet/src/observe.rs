@@ -1,4 +1,4 @@
-//! What long work tells while it runs, how it is stopped, and where it runs.
+//! What long work reports while it runs, how it is stopped, and where it runs.
 
 use crate::Result;
 use crate::compute::Device;
@@ -52,7 +52,7 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// What an observer hears.
+/// What an observer is notified of.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// A step of the work begins; the one before has ended.
@@ -95,12 +95,12 @@ pub enum Step {
         train: usize,
         /// All training samples.
         samples: usize,
-        /// How long it will take, where that can be told.
+        /// How long it will take, where that is known.
         seconds: Option<f64>,
     },
     /// The network of the model is trained.
     TrainOnAll {
-        /// How long it will take, where that can be told.
+        /// How long it will take, where that is known.
         seconds: Option<f64>,
     },
     /// Errors on held-out samples are computed.
@@ -114,7 +114,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// How many seconds it is expected to take, where that can be told.
+    /// How many seconds it is expected to take, where that is known.
     pub fn seconds(&self) -> Option<f64> {
         match self {
             Step::TrainToJudge { seconds, .. } | Step::TrainOnAll { seconds } => *seconds,

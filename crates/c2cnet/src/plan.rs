@@ -253,7 +253,7 @@ impl Plan {
         (inputs.collect(), outputs.collect())
     }
 
-    /// The plan by which a model was fitted; none where its file does not tell.
+    /// The plan by which a model was fitted; `None` where its file does not say.
     pub fn of(model: &C2CNet) -> Option<Plan> {
         Plan::deserialize(&model.info()["plan"]).ok()
     }

@@ -33,7 +33,7 @@ for `evaluate`.
 Many files, a folder of .npz files or a pattern in quotes are a stream: shards with the same fields and
 points, of which only one is in memory at a time. Bases and map are chosen on leading samples of some
 shards, within --memory; then linear and kernel maps are summed over all of them. A fit that was
-interrupted goes on with --resume.
+interrupted continues with --resume.
 
 Examples:
   c2cnet fit data.npz -o model.c2c
@@ -204,7 +204,7 @@ fn fit_file(
     for warning in data.warnings() {
         progress.note(warning);
     }
-    // Whoever waits for the metrics may stop the fit as soon as they begin, and is then told how it ended.
+    // A reader of the metrics may stop the fit as soon as they begin, and then learns how it ended.
     let patience = interrupt::Patience::begin();
     let training = Training::new(
         progress,

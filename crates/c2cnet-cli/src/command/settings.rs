@@ -65,7 +65,7 @@ fn named(name: &str) -> Result<Vec<SettingGroup>> {
     Ok(found)
 }
 
-/// Whether `name` is `start` or stands below it: `map.mlp.rate` below `map.mlp`.
+/// Whether `name` is `start` or lies below it: `map.mlp.rate` below `map.mlp`.
 fn begins(name: &str, start: &str) -> bool {
     let rest = name.strip_prefix(start);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -1,4 +1,4 @@
-//! Where training stands, in files beside the model.
+//! The state of training, in files beside the model.
 
 use c2cnet::internal::remove_leftovers;
 use c2cnet::storage::Archive;
@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The folder `MODEL.training` with one file for each network of a fit, named by the mark that
-/// tells its training from any other. It is made with the first checkpoint.
+/// identifies its training. It is made with the first checkpoint.
 pub struct Checkpoints(PathBuf);
 
 const ENDING: &str = "checkpoint";

@@ -42,7 +42,7 @@ fn basis(settings: Value) -> Result<Arc<dyn Basis>> {
     spec.build(BuildContext::on(&Bounds::unit(1)))
 }
 
-/// What stands around a drawing.
+/// What surrounds a drawing.
 fn picture(id: &str, label: &str, title: &str, caption: &str) -> Picture {
     Picture {
         id: id.into(),

@@ -93,7 +93,7 @@ pub fn of_kind(kind: Kind, v: f64) -> String {
     }
 }
 
-/// A number, or the sign that there is none.
+/// A number, or a sign that it is missing.
 pub fn maybe(v: Option<f64>, write: fn(f64) -> String) -> String {
     v.filter(|v| v.is_finite())
         .map_or_else(|| MISSING.into(), write)

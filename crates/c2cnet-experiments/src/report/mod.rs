@@ -6,7 +6,7 @@
 //! model, data ──model──> page.html
 //! ```
 //!
-//! Markup is written with maud, which escapes every text unless told otherwise: what stands in a
+//! Markup is written with maud, which escapes every text unless asked not to: what is in a
 //! run folder cannot become markup by an oversight.
 
 mod embed;
@@ -73,7 +73,7 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// JSON that cannot end the script element it stands in.
+/// JSON that cannot end the script element that holds it.
 fn escape_json(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }

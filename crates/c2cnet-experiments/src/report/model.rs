@@ -30,7 +30,7 @@ pub struct Subject<'a> {
     pub labels: &'a Labels,
     pub model_file: &'a Path,
     pub data_file: &'a Path,
-    /// Curves of training, where there are such.
+    /// Curves of training, where there are any.
     pub training: Vec<Curve>,
 }
 
@@ -459,7 +459,7 @@ fn next(subject: &Subject<'_>) -> Markup {
     let mut advice: Vec<(String, Option<String>)> = Vec::new();
     if report.rl2e > 0.5 * report.mean_rl2e {
         advice.push((
-            "The model is hardly better than the training mean: the inputs may not tell what the outputs depend on, or \
+            "The model is hardly better than the training mean: the inputs may not determine the outputs, or \
              there are too few samples. Look at a sample, and check that inputs and outputs belong together."
                 .into(),
             Some(format!("c2cnet plot {data}")),

@@ -82,7 +82,7 @@ fn readings_table(run: &Run) -> String {
              readings of what is not printed. Both take features in local coordinates of their patches and the cut as an\n\
              absolute one; *plain* scales nothing, *scaled* gives the network inputs in principal axes under one scale and\n\
              outputs of unit rms. *Default* is the fit without any setting but the domain, where a section says so. A dash:\n\
-             not run. How many steps a network took stands in the tables below.\n";
+             not run. The tables below say how many steps a network took.\n";
     text
 }
 

@@ -103,7 +103,7 @@ pub fn sortable(heads: &[Head], rows: &[Vec<Cell>]) -> Markup {
     }
 }
 
-/// A table of an experiment. What the paper prints stands below what was found; not in a quick run, whose sizes are
+/// A table of an experiment. What the paper prints is below what was found; not in a quick run, whose sizes are
 /// others.
 pub fn of_experiment(table: &Table, quick: bool) -> Markup {
     let is_empty = |column: &Column| {

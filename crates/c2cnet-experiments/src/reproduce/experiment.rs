@@ -1,4 +1,4 @@
-//! Experiments as they stand in TOML files.
+//! Experiments as written in TOML files.
 
 use super::derive::Reshape;
 use super::name;

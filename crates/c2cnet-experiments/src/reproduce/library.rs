@@ -1,7 +1,7 @@
 //! Where experiments come from, and how their files are resolved.
 //!
 //! A file is resolved as a table before it is read as an [`Experiment`]:
-//! - `quick = {...}`, wherever it stands, goes over the table that holds it if `--quick` is given, and is
+//! - `quick = {...}`, anywhere, overrides the table that holds it if `--quick` is given, and is
 //!   dropped otherwise;
 //! - a run or variant with `parts = ["A", "B"]` is `[part.A]`, with `[part.B]` over it and what it says itself over
 //!   both: what several runs have in common is written once;

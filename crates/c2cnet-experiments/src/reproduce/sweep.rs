@@ -21,7 +21,7 @@ use toml::Value;
 struct Point {
     /// What the setting was.
     value: String,
-    /// Where it stands on the axis.
+    /// Its place on the axis.
     x: f64,
     amplification: f64,
     test: f64,

@@ -13,7 +13,7 @@
 //! Functions may have names: `f.NAME`, `u.NAME[0]`. An empty cell is no reading, so that inputs and outputs may have
 //! different numbers of points, and each sample its own. A table without coordinates has a row for each sample.
 //!
-//! The separator is a comma, a semicolon or a tab, whichever stands in the first line. Lines that begin with `#` are
+//! The separator is a comma, a semicolon or a tab, whichever occurs in the first line. Lines that begin with `#` are
 //! skipped.
 
 mod read;

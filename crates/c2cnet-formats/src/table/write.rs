@@ -18,7 +18,7 @@ pub(crate) fn write(data: &Dataset) -> Result<Vec<u8>> {
     writer.into_inner().map_err(|e| Error::Data(e.to_string()))
 }
 
-/// What stands in the columns.
+/// What the columns hold.
 struct Layout<'a> {
     /// The set of each sample, if there are sets.
     sets: Option<Vec<String>>,

@@ -56,7 +56,7 @@ pub struct Template {
 
 restore_settled!(Template);
 
-/// First samples that are in no sum until the end: they choose regularisations and tell the error.
+/// First samples that are in no sum until the end: they choose regularisations and measure the error.
 #[derive(Debug, Serialize, Deserialize)]
 struct Judges {
     #[serde(with = "tensor")]

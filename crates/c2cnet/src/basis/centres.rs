@@ -162,7 +162,7 @@ fn grid(domain: &Bounds, functions: usize) -> Vec<f64> {
     for (j, centre) in coords.chunks_exact_mut(dim).enumerate() {
         let mut rest = j;
         for k in (0..dim).rev() {
-            // A lone point stands in the middle rather than on a wall.
+            // A lone point goes in the middle rather than on a wall.
             let t = match counts[k] {
                 1 => 0.5,
                 n => (rest % n) as f64 / (n - 1) as f64,

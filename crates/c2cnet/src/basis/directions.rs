@@ -112,7 +112,7 @@ fn from_gram(a: MatRef<'_, f64>, most: usize) -> Result<(Vec<f64>, Mat<f64>)> {
     Ok((sigma, u))
 }
 
-/// The largest eigenvalues' roots that a Gram matrix tells from rounding, descending, and their vectors.
+/// The largest eigenvalues' roots that a Gram matrix resolves above rounding, descending, and their vectors.
 fn leading(eigenvalues: &[f64], vectors: MatRef<'_, f64>, most: usize) -> (Vec<f64>, Mat<f64>) {
     let mut order: Vec<usize> = (0..eigenvalues.len()).collect();
     order.sort_by(|&i, &j| eigenvalues[j].total_cmp(&eigenvalues[i]));

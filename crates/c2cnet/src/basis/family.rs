@@ -1,6 +1,6 @@
 //! Families of bases: their settings, the bases built from them, and where a search should look.
 //!
-//! A family is registered under its name, which stands as `family` in settings and model files. The families of
+//! A family is registered under its name, which is `family` in settings and model files. The families of
 //! this crate are registered from the start; [`register`] adds others.
 
 use super::{Basis, Bounds, FiniteElementsSpec, FourierSpec, HybridSpec, LaplaceSpec, MixedSpec};
@@ -56,7 +56,7 @@ pub trait BasisFamily:
     }
 
     /// The settings for a component of a joint basis: random draws differ between components, because equal
-    /// functions could not tell them apart.
+    /// functions could not distinguish them.
     fn for_component(&self, _component: usize) -> Self {
         self.clone()
     }
@@ -77,7 +77,7 @@ pub trait BasisFamily:
 pub struct BuildContext<'a> {
     /// The box on which the basis is needed.
     pub domain: &'a Bounds,
-    /// Points shared by all training samples, where there are such.
+    /// Points shared by all training samples, if there are any.
     pub points: Option<&'a Points>,
     /// Training values at those points, one column per sample.
     pub values: Option<MatRef<'a, f64>>,
@@ -157,7 +157,7 @@ impl Ladder {
         }
     }
 
-    /// The settings with about `size` functions, if there are such.
+    /// The settings with about `size` functions, if there are any.
     pub(crate) fn spec(&self, size: usize) -> Option<BasisSpec> {
         (self.by_size)(size)
     }
@@ -261,7 +261,7 @@ pub(crate) fn nearly_dependent(basis: &dyn Basis) -> bool {
         .is_ok_and(|f| f.nearly_dependent)
 }
 
-/// A basis as it stands in settings: the settings of some registered family, which `family` names.
+/// A basis as written in settings: the settings of some registered family, which `family` names.
 #[derive(Clone)]
 pub struct BasisSpec(Arc<dyn Settings>);
 

@@ -61,7 +61,7 @@ type Stencil = Vec<(usize, f64)>;
 /// More dimensions would need too many neighbours for cubic polynomials.
 const MOST_CUBIC: usize = 3;
 
-/// Lines along each axis and samples that tell cubic from linear.
+/// Lines along each axis and samples that decide between cubic and linear.
 const PROBE_LINES: usize = 16;
 const PROBE_SAMPLES: usize = 32;
 
@@ -294,7 +294,7 @@ impl Grid {
             }
             let weights = |cubic: bool, i: usize| line_weights(&every_other, along[i], cubic);
             for line in self.lines(k) {
-                // A line that misses points tells by the others.
+                // A line that misses points is judged by the others.
                 let complete = |i: usize| {
                     let neighbours = weights(true, i);
                     line[i] != MISSING && neighbours.iter().all(|(j, _)| line[2 * j] != MISSING)
@@ -333,7 +333,7 @@ impl Grid {
 }
 
 /// The weights of the points `along` a line at `x`: linear, or cubic through the four nearest. Beyond the
-/// outermost points the polynomial of the outermost ones goes on.
+/// outermost points the polynomial of the outermost ones continues.
 fn line_weights(along: &[f64], x: f64, cubic: bool) -> Vec<(usize, f64)> {
     let size = if cubic { 4 } else { 2 }.min(along.len());
     let after = along.partition_point(|y| *y <= x);

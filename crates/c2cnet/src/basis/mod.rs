@@ -78,8 +78,8 @@ pub trait Basis: Storable + Send + Sync + std::fmt::Debug {
     /// If the dimension differs or a point lies outside the domain (see [`Bounds::check`]).
     fn evaluate(&self, points: &Points) -> Result<Design>;
 
-    /// The same by the axes of the tensor grid that `points` are, however few; `None` if they are none, or functions
-    /// are no products over the axes.
+    /// The same axis by axis, for points of a tensor grid, however few; `None` if they are not of one, or functions are
+    /// not products over the axes.
     ///
     /// # Errors
     /// As [`Basis::evaluate`].

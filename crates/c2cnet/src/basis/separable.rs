@@ -23,7 +23,7 @@ pub struct Separable {
     factors: Vec<Mat<f64>>,
     /// Which function of each axis, product after product.
     indices: Arc<[u32]>,
-    /// Where each product stands among all of them, the last axis running fastest.
+    /// The place of each product among all of them, the last axis running fastest.
     places: Arc<[usize]>,
     /// The point at each crossing, unless they are numbered alike.
     order: Option<Arc<[usize]>>,
@@ -277,7 +277,7 @@ impl Scratch {
 
     /// The tensor multiplied by the matrix of each axis, $\sum_{i} X_i \prod_k M^k_{i_kj_k}$.
     ///
-    /// Each step takes the fastest axis and makes it the slowest one; after all of them they stand as before.
+    /// Each step takes the fastest axis and makes it the slowest one; after all of them they are as before.
     fn contract(&mut self, axes: &[MatRef<'_, f64>]) -> &[f64] {
         for axis in axes.iter().rev() {
             let (n, c) = axis.shape();
@@ -339,7 +339,7 @@ mod tests {
             let Design::Separable(design) = basis.evaluate(&points).unwrap() else {
                 panic!("{} is separable on a grid", basis.describe());
             };
-            // Single points are no grid.
+            // Single points are not a grid.
             let rows = points
                 .iter()
                 .map(|p| Points::new(p.len(), p.to_vec()).unwrap());

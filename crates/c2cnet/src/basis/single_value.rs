@@ -4,7 +4,7 @@
 //!
 //! so that the coefficient is the entry. With it parameters and quantities
 //! ([`Field::vector`](crate::data::Field::vector)) go through encoders and decoders as functions do, and a
-//! model tells by it which of its fields have no points
+//! model knows by it which of its fields have no points
 //! ([`FieldBasis::is_vector`](super::FieldBasis::is_vector)).
 
 use super::{Basis, BasisFamily, BuildContext, Design};

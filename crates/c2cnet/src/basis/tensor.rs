@@ -177,7 +177,7 @@ impl IndexSet {
         Ok(Design::Dense(self.at_points(domain, points, axis)))
     }
 
-    /// `None` where the points are no grid, or an axis has more functions than lines: then its functions are
+    /// `None` where the points are not a grid, or an axis has more functions than lines: then its functions are
     /// dependent.
     pub(super) fn by_axes(
         &self,
@@ -267,7 +267,7 @@ fn tensor_list(total: usize, counts: &[usize]) -> List {
 
 /// Every index but 0 has one parent: itself with its last nonzero entry lowered. Parents neither cost more nor come
 /// later in the order, so popping the least of what was found so far gives the sorted list. Children with a new last
-/// entry 1 cost the same and stand in the order of that entry's axis, from the last one down: each is found through the
+/// entry 1 cost the same and come in the order of that entry's axis, from the last one down: each is found through the
 /// one before it, so that three are found per step, not one per axis.
 fn smallest_list(dim: usize, functions: usize, cost: Cost) -> List {
     let mut found = BinaryHeap::from([Reverse((0u64, vec![0u32; dim]))]);
@@ -418,7 +418,7 @@ mod tests {
                 all.sort_by(|a, b| total(a).total_cmp(&total(b)).then(a.cmp(b)));
                 all.truncate(60);
                 let set = IndexSet::weighted(axes.clone(), 60, "functions").unwrap();
-                // Equal totals stand in any order.
+                // Equal totals come in any order.
                 let totals = |list: &[Vec<u32>]| list.iter().map(|i| total(i)).collect::<Vec<_>>();
                 let mut found = list(&set);
                 assert_eq!(totals(&found), totals(&all), "{weights:?} {dim}");

@@ -3,7 +3,7 @@
 //! Prescribed output bases are ranked by their floor, at withheld points and at the others. Input spaces are judged by
 //! the validation error of the whole operator on some of the training samples, against outputs of which nothing is
 //! lost: the prescribed bases that represent inputs best, the best of them with learned directions, and learned
-//! directions alone. The error that this finds tells what the output may lose: where the prescribed basis loses more
+//! directions alone. The error that this finds determines what the output may lose: where the prescribed basis loses more
 //! than a small part of it, directions of the residuals are added, to the prescribed basis (or to none) with which
 //! the errors between the points are smallest. Where samples have points of their own, nothing can be learned so; there
 //! a learned prior on a fine basis is judged beside the others.
@@ -70,14 +70,14 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
     // With all samples the map errs less than with those of the search.
     let part = some.samples() as f64 / train.samples() as f64;
     let error = error.map(|e| e * part.powf(LEARNING_RATE));
-    let mut told = Vec::new();
+    let mut settled = Vec::new();
     for output in &mut outputs {
-        told.extend(search.settle_output(output, error)?);
+        settled.extend(search.settle_output(output, error)?);
     }
-    told.extend(choices);
+    settled.extend(choices);
     Ok(Bases {
         outputs: outputs.into_iter().map(|o| o.plan).collect(),
         inputs,
-        choices: told,
+        choices: settled,
     })
 }

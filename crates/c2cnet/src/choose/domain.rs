@@ -14,9 +14,9 @@ const EQUAL: f64 = 1e-6;
 /// default domain is wider by this part of each side.
 const SCATTERED_MARGIN: f64 = 0.02;
 
-/// The domain of a field: as given, or the box of its points. Along axes that are `periodic` it is one period, which a
-/// grid of equal steps tells; where nothing is said, values that continue from the end of such a grid to its beginning
-/// say it.
+/// The domain of a field: as given, or the box of its points. Along axes that are `periodic` it is one period, which an
+/// equally spaced grid determines; where nothing is said, values that continue from the end of such a grid to its
+/// beginning imply it.
 pub(super) fn settle(
     given: Option<&Bounds>,
     periodic: Option<&[bool]>,
@@ -67,7 +67,7 @@ fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
     }
 }
 
-/// What a person should know of domains that the data told to be periodic.
+/// What a person should know of domains that the data show to be periodic.
 pub(super) fn all_told(
     config: &FitConfig,
     outputs: &[OutputPlan],

@@ -19,7 +19,7 @@ use faer::Mat;
 /// Samples with fewer readings are too few for fits of their own.
 const FEW: usize = 48;
 
-/// With this many readings, samples of a search tell as much as if they were known everywhere; with fewer, more samples
+/// With this many readings, samples of a search show as much as if they were known everywhere; with fewer, more samples
 /// are searched.
 const ENOUGH_READINGS: usize = 40;
 
@@ -98,7 +98,7 @@ impl FewReadings {
         })
     }
 
-    /// The most functions that can be told apart.
+    /// The most functions that can be distinguished.
     pub(super) fn largest(&self) -> usize {
         let count: usize = (0..self.field.samples())
             .map(|k| self.field.points_of(k).len())

@@ -6,7 +6,7 @@ use crate::metrics::mean_relative;
 use faer::{Mat, MatRef};
 use std::collections::HashMap;
 
-/// On how many points each coordinate of a grid stands at least, on average.
+/// The fewest points that share a coordinate of a grid, on average.
 const POINTS_PER_LINE: usize = 4;
 
 /// Lines along each axis that are looked at.
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Exact bases are not told apart by rounding, and bumps between the lines that are looked at are
+    /// Exact bases are not distinguished by rounding, and bumps between the lines that are looked at are
     /// judged by their whole size.
     #[test]
     fn constants_and_bumps_are_trusted() {

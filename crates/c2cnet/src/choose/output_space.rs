@@ -181,10 +181,10 @@ impl Search<'_> {
         let OutputRanking { ranked, chosen, .. } = ranking;
         let pick = &ranked[*chosen];
         let why = why_this_basis(ranked, *chosen, &ranking.judged_by());
-        let told = basis_choice(Subject::OutputBasis, name, ranked, *chosen, why);
+        let choice = basis_choice(Subject::OutputBasis, name, ranked, *chosen, why);
         let shared = self.some.outputs[draft.index].1.shared_points().is_some();
         let Some(error) = error.filter(|_| settings.space.is_none() && shared) else {
-            return Ok(Some(told));
+            return Ok(Some(choice));
         };
         let whole = &self.context.train.outputs[draft.index].1;
         let values = whole.samples() * whole.points_of(0).len();
@@ -199,7 +199,7 @@ impl Search<'_> {
             && pick.between > may_lose
             && interpolated.is_some_and(|i| i < CLEARLY * pick.between);
         if pick.fitted <= may_lose && !loses_between {
-            return Ok(Some(told));
+            return Ok(Some(choice));
         }
         let share = if values > LARGE {
             FLOOR_SHARE
@@ -223,7 +223,7 @@ impl Search<'_> {
         Ok(Some(Choice {
             chosen: kind,
             why,
-            ..told
+            ..choice
         }))
     }
 

@@ -22,7 +22,7 @@ const OWN_POINTS_IN_ALL: usize = 12_000;
 /// Samples with which representations are compared, at most.
 const SAMPLES: usize = 100;
 
-/// A size that lowers the error by less is no gain; rough fields gain little at each size.
+/// A size that lowers the error by less gains nothing; rough fields gain little at each size.
 const GAIN: f64 = 0.95;
 
 /// A basis this much worse than another with as many functions will not catch up.
@@ -270,7 +270,7 @@ impl<'a> Ranking<'a> {
         self.try_one(usize::MAX, Some(spec), domain)
     }
 
-    /// What cannot be built or fitted is no candidate.
+    /// What cannot be built or fitted is not a candidate.
     fn try_one(
         &self,
         family: usize,

@@ -5,7 +5,7 @@ use crate::settings::{FitConfig, OutputConfig};
 use crate::{Result, linalg};
 use faer::Mat;
 
-/// Samples that tell.
+/// Samples that show whether nodes correspond.
 const PROBE_SAMPLES: usize = 64;
 
 /// Half of the samples must describe how nodes move in the others up to this part of it.
@@ -81,7 +81,7 @@ pub(crate) fn mean_places(field: &Field) -> Option<Points> {
 }
 
 /// The root mean square error of predicted nodes as a part of the distance between neighbours, and whether it is
-/// small enough to tell them apart.
+/// small enough to distinguish them.
 pub(crate) fn told_apart(reference: &Points, rms_error: f64) -> (f64, bool) {
     let part = rms_error / spacing(reference);
     (part, part <= TOLERANCE)

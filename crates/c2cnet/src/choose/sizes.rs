@@ -55,7 +55,7 @@ impl Sizes {
                 _ => output_sizes(field, several),
             });
         }
-        sizes.tell(&train.inputs, &train.outputs, config);
+        sizes.explain(&train.inputs, &train.outputs, config);
         Ok(sizes)
     }
 
@@ -71,7 +71,7 @@ impl Sizes {
     }
 
     /// Says what was brought to one size, where it matters.
-    fn tell(&mut self, inputs: &Fields, outputs: &Fields, config: &FitConfig) {
+    fn explain(&mut self, inputs: &Fields, outputs: &Fields, config: &FitConfig) {
         let all: Vec<f64> = self.inputs.iter().flatten().copied().collect();
         if spread(&all) > UNEVEN {
             self.choices.push(Choice {

@@ -85,7 +85,7 @@ pub(super) const MAIN: Lane = 0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// This lane goes on when what `other` was given so far is done.
+    /// This lane continues when what `other` was given so far is done.
     Wait { other: Lane },
     /// Inputs of places `first..first + columns` of the batch into [`Buffer::Batch`].
     Gather {
@@ -188,7 +188,7 @@ impl Program {
         self.ops.push((lane, op));
     }
 
-    /// `lane` goes on when what `other` was given so far is done.
+    /// `lane` continues when what `other` was given so far is done.
     pub(super) fn wait(&mut self, lane: Lane, other: Lane) {
         self.push(lane, Op::Wait { other });
     }

@@ -163,7 +163,7 @@ impl Dataset {
         functions.and_then(|(_, field)| field.shared_points())
     }
 
-    /// A digest of every number of the data, to tell which data a model was fitted to.
+    /// A digest of every number of the data, to recognise the data that a model was fitted to.
     pub fn fingerprint(&self) -> String {
         let mut fingerprint = Fingerprint::default();
         for (_, field) in self.inputs.iter().chain(&self.outputs) {

@@ -195,7 +195,7 @@ impl Field {
         }
     }
 
-    /// Components that have the same value everywhere in every sample: as inputs they tell nothing.
+    /// Components that have the same value everywhere in every sample: as inputs they carry no information.
     pub fn constant_components(&self) -> Vec<usize> {
         let is_constant = |c: &usize| {
             let first = self.values_of(0)[c * self.points_of(0).len()];

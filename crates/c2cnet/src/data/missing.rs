@@ -53,7 +53,7 @@ impl Field {
     ) -> Result<Field> {
         if missing == Missing::Nan {
             for (k, sample) in samples.iter_mut().enumerate() {
-                // Shapes that do not fit are told below.
+                // Shapes that do not fit are reported below.
                 if sample.values.len() == sample.points.len() * components {
                     leave_out(sample, k)?;
                 }

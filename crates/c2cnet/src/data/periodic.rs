@@ -3,7 +3,7 @@
 use super::{Field, Observations, Points};
 use faer::{Mat, MatRef};
 
-/// Points along an axis that can tell, at least.
+/// The fewest points along an axis that can show a period.
 const FEWEST: usize = 8;
 
 /// Lines along each axis and samples that are looked at.
@@ -27,7 +27,7 @@ impl Field {
     /// The period along each axis where the points are a grid of equal steps on which the values continue from its end
     /// to its beginning.
     ///
-    /// A grid that repeats its first point as its last one is not meant: it tells its own bounds.
+    /// A grid that repeats its first point as its last one is not meant: it has its own bounds.
     pub fn periods(&self) -> Vec<Option<f64>> {
         self.periods_if(|grid, values, k| values.iter().all(|v| grid.closes(k, v.as_ref())))
     }
@@ -207,13 +207,13 @@ mod tests {
         assert_eq!(
             field(n, ring, |_, k| k).periods(),
             [None],
-            "constants tell nothing"
+            "constants show nothing"
         );
         let noise = |x: f64, k: f64| (1e4 * (x + 0.1 * k)).sin();
         assert_eq!(
             field(n, ring, noise).periods(),
             [None],
-            "noise tells nothing"
+            "noise shows nothing"
         );
         let uneven = |i: usize| ring(i) + if i == 30 { 1e-3 } else { 0.0 };
         assert_eq!(field(n, uneven, wave).periods(), [None]);

@@ -222,7 +222,7 @@ pub struct Bounds {
     periodic: Vec<bool>,
 }
 
-/// A side as it stands in settings and files: `[0, 1]`, or `{ periodic = [0, 1] }`.
+/// A side as written in settings and files: `[0, 1]`, or `{ periodic = [0, 1] }`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Side {

@@ -5,7 +5,7 @@ use crate::storage::Fingerprint;
 use std::collections::HashMap;
 
 impl Dataset {
-    /// What looks like a mistake and is none for sure: inputs or outputs that are the same in all training samples,
+    /// What looks like a mistake but need not be one: inputs or outputs that are the same in all training samples,
     /// samples that are there twice, test samples that train.
     pub fn warnings(&self) -> Vec<String> {
         let train = self.train_indices();

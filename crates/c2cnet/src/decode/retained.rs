@@ -5,7 +5,7 @@ use crate::encode::Range;
 use crate::linalg;
 use faer::{Mat, MatRef};
 
-/// $\Psi T$, formed only where it is no product over the axes of a grid.
+/// $\Psi T$, formed only where it is not a product over the axes of a grid.
 pub(super) enum Retained<'a> {
     Dense(Mat<f64>),
     Separable(Separable, &'a Mat<f64>),

@@ -52,7 +52,7 @@ impl Targets {
         errors.collect()
     }
 
-    /// The same targets with coordinates that follow the readings as far as these tell them, and `predicted` ones
+    /// The same targets with coordinates that follow the readings as far as these determine them, and `predicted` ones
     /// (one column per sample) in what they leave open, which samples `among` all show. As they are, where there are no readings.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ impl IntervalMesh {
 pub struct RefinableMesh {
     /// Each triangle is cut next between its first two corners.
     mesh: TriangleMesh,
-    /// The boundary that the mesh stands for, where it is not the mesh's own.
+    /// The boundary that the mesh approximates, where it is not the mesh's own.
     rim: Option<Rim>,
     /// Where nodes lie on the rim.
     places: Vec<Option<Place>>,
@@ -66,7 +66,7 @@ impl RefinableMesh {
 
     /// Starts from a coarse mesh of a polygon, with edges of about `size` or shorter.
     ///
-    /// Corners of curved rims are thinned out: eight sides may stand for a circle. Nodes added later
+    /// Corners of curved rims are thinned out: eight sides may represent a circle. Nodes added later
     /// on such a side lie on the rim.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl RefinableMesh {
         })
     }
 
-    /// The mesh as it stands.
+    /// The current mesh.
     pub fn mesh(&self) -> &TriangleMesh {
         &self.mesh
     }

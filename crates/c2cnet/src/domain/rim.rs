@@ -1,4 +1,4 @@
-//! The boundary of a polygon by arc length, and polygons with fewer corners that stand for it.
+//! The boundary of a polygon by arc length, and polygons with fewer corners that approximate it.
 //!
 //! A coarse mesh cannot have a node at each of a rim's many corners. It takes a few of them and
 //! remembers where along the rim they are, so that nodes added later lie on the rim again.
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// A side turning by more than this (in radians) at a corner is meant to have that corner.
 const SHARP: f64 = 0.6;
 
-/// Directions along the part of a rim that one side stands for turn by at most this: eight sides or
-/// more stand for a circle, and a side is off by at most a tenth of its length.
+/// Directions along the part of a rim that one side replaces turn by at most this: eight sides or
+/// more represent a circle, and a side is off by at most a tenth of its length.
 const MOST_TURNING: f64 = 0.6;
 
 /// Turning by less than this is rounding: the corner lies on a straight side.
@@ -125,7 +125,7 @@ impl Ring {
     }
 }
 
-/// A rim and the polygon with fewer corners that stands for it.
+/// A rim and the polygon with fewer corners that approximates it.
 pub(super) struct ThinnedRim {
     pub(super) rim: Rim,
     pub(super) polygon: Polygon,
@@ -230,7 +230,7 @@ fn boundary_rings(mesh: &TriangleMesh) -> Result<Vec<Vec<[f64; 2]>>> {
         while node != first {
             ring.push(mesh.nodes()[node]);
             // Each node of the boundary begins one edge and ends one.
-            node = next.remove(&node).expect("the ring goes on");
+            node = next.remove(&node).expect("the ring continues");
         }
         rings.push(ring);
     }

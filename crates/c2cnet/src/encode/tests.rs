@@ -44,7 +44,7 @@ fn coordinates_give_the_values_of_functions() {
     ] {
         for joint in [false, true] {
             let basis = basis(1, settings.clone(), 2, joint);
-            // One coefficient for both components cannot tell them apart.
+            // One coefficient for both components cannot distinguish them.
             let off = |v: f64| if joint { 1.0 } else { v };
             let spec = EncoderSpec::ridge(1e-12);
             let (encoder, a) = FieldEncoder::fit(basis, &spec, transform, &field).unwrap();

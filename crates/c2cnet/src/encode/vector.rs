@@ -74,7 +74,7 @@ impl VectorSpec {
     }
 }
 
-/// An entry with what training told of it.
+/// An entry with what training showed of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Entry {

@@ -7,7 +7,7 @@ use crate::operator::stack;
 use crate::{Result, linalg};
 use faer::Mat;
 
-/// Samples that tell whether reflections only turn signs.
+/// Samples that show whether reflections only turn signs.
 const PROBE_SAMPLES: usize = 16;
 
 /// Deviations from that, as a part of the largest coefficient, which are rounding.

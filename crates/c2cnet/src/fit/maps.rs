@@ -230,7 +230,7 @@ fn final_kernel(
     )
 }
 
-/// A network trained on all samples; one trained on fewer tells how long that will take.
+/// A network trained on all samples; one trained on fewer predicts how long that will take.
 fn train_on_all(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,

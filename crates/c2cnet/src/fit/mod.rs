@@ -186,10 +186,8 @@ pub(crate) fn build(
     };
     let everything = context.with_everything();
     let known = (prepared.spaces, prepared.inputs);
-    let (inputs, outputs) = timed(&mut seconds.encoding, || match known {
-        (Some(spaces), _) => Ok(spaces),
-        (None, Some(inputs)) => Ok((inputs, represent_outputs(&everything, &plan.outputs)?)),
-        (None, None) => spaces(&everything, plan),
+    let (inputs, outputs) = timed(&mut seconds.encoding, || {
+        remaining_spaces(&everything, plan, known)
     })?;
     let fitted = timed(&mut seconds.training, || {
         let frame = OutputFrame::for_plan(&everything, &inputs, &outputs, &plan.map)?;
@@ -242,6 +240,19 @@ fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     let result = work();
     *seconds += clock.elapsed().as_secs_f64();
     result
+}
+
+/// What is left of stages 1 and 2: both, the encoders, or neither may be known.
+fn remaining_spaces(
+    context: &Context<'_>,
+    plan: &Plan,
+    known: (Option<(Inputs, Outputs)>, Option<Inputs>),
+) -> Result<(Inputs, Outputs)> {
+    match known {
+        (Some(spaces), _) => Ok(spaces),
+        (None, Some(inputs)) => Ok((inputs, represent_outputs(context, &plan.outputs)?)),
+        (None, None) => spaces(context, plan),
+    }
 }
 
 /// Stages 1 and 2.

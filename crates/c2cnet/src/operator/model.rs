@@ -108,7 +108,7 @@ impl C2CNet {
         encode_fields(&self.inputs, inputs)
     }
 
-    /// Predicted output coordinates, one column per sample; those of nodes that move stand below the others.
+    /// Predicted output coordinates, one column per sample; those of nodes that move come below the others.
     ///
     /// # Errors
     /// As [`C2CNet::encode`], or if the map does not give numbers.
@@ -297,7 +297,7 @@ impl C2CNet {
         self.to_archive()?.to_bytes()
     }
 
-    /// Everything of the model as arrays and one document, as they stand in its file.
+    /// Everything of the model as arrays and one document, as in its file.
     ///
     /// # Errors
     /// If a part's `Serialize` refuses.

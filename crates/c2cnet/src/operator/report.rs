@@ -24,7 +24,7 @@ pub struct EvaluationReport {
     /// The error there of the best approximation at the fitted points: what the decoder does
     /// between its points even with perfect coordinates.
     pub withheld_floor: Option<f64>,
-    /// Root mean square of the outputs, to tell how large they are.
+    /// Root mean square of the outputs: how large they are.
     pub rms: f64,
     /// How many samples.
     pub n_samples: usize,

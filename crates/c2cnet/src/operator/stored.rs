@@ -1,4 +1,4 @@
-//! A model as it stands in its file.
+//! A model as its file stores it.
 
 use super::{C2CNet, MovingNodes};
 use crate::data::Points;

@@ -8,10 +8,10 @@ use crate::map::{KernelSpec, LayeredSpec, MlpSpec};
 use documented::Documented;
 use serde::Serialize;
 
-/// Settings that stand together in a settings file.
+/// Settings that belong together in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SettingGroup {
-    /// Where they stand, such as `map.mlp`; empty for the outermost ones.
+    /// Where they are, such as `map.mlp`; empty for the outermost ones.
     pub path: &'static str,
     /// The basis family that has them, where they describe a basis.
     pub family: Option<&'static str>,
@@ -58,7 +58,7 @@ fn short_name<T>() -> &'static str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// Where the basis of a field stands. The output's, and those of named fields, have the same settings.
+/// Where the basis of a field is set. The output's, and those of named fields, have the same settings.
 const BASIS: &str = "input.basis";
 
 /// Every setting of a fit with its default, purpose and range, from the documentation of the settings' types; the
@@ -130,7 +130,7 @@ fn settings(row: &str, path: &str, types: &[Documentation]) -> Vec<Setting> {
     names.iter().enumerate().map(setting).collect()
 }
 
-/// Links to types become the places of their settings. Links to types without a table, which stand in parentheses, go.
+/// Links to types become the places of their settings. Links to types without a table, which are in parentheses, go.
 fn resolve_links(cell: &str, types: &[Documentation]) -> String {
     let mut text = cell.to_string();
     for t in types {

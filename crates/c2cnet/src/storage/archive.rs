@@ -138,7 +138,7 @@ impl Archive {
                 }
                 Some((FLOAT, Json::String(text))) => match text.parse::<f64>() {
                     Ok(v) => v.into(),
-                    Err(_) => return Err(Error::Data(format!("{text:?} is no number"))),
+                    Err(_) => return Err(Error::Data(format!("{text:?} is not a number"))),
                 },
                 Some((OBJECT, Json::Object(fields))) => self.fields(fields.clone())?,
                 Some((mark, _)) => {
@@ -245,7 +245,7 @@ mod tests {
             ),
             (
                 of(|a| a.document["loss"] = json!({"$float": "much"})),
-                "\"much\" is no number",
+                "\"much\" is not a number",
             ),
             (of(|a| a.document["loss"] = json!({"$y": 1})), "\"$y\""),
             (

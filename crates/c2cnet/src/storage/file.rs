@@ -2,7 +2,7 @@
 //!
 //! The metadata is `{"blake3": digest, "document": {...}}`. The digest is over every byte of the file but its own,
 //! so that a file with a changed bit is refused and never half believed. It says that the file is whole, not that it
-//! can be trusted: whoever makes a file can make its digest.
+//! can be trusted: who makes a file can make its digest.
 
 use super::Archive;
 use super::input::read_plain;
@@ -18,7 +18,7 @@ use std::path::Path;
 /// The version of the layout of files; raised when an older reader could misread one.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// What stands before the digest in a file's bytes; quotes inside text are escaped, so it stands there once.
+/// What precedes the digest in a file's bytes; quotes inside text are escaped, so it occurs once.
 const BEFORE_DIGEST: &[u8] = br#""c2cnet":"{\"blake3\":\""#;
 
 /// Characters of a digest.
@@ -118,7 +118,7 @@ impl Archive {
     }
 }
 
-/// Where the digest of a file's bytes stands, and what it is; `None` if there is no place for it.
+/// Where the digest of a file's bytes is, and what it is; `None` if there is no place for it.
 fn digest(bytes: &[u8]) -> Option<(usize, String)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let header = rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?;

@@ -48,7 +48,7 @@ impl<T: Numbers> Field for T {
             }
 
             fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Array, E> {
-                Array::from_bytes(bytes).ok_or_else(|| E::custom("an array that is no array"))
+                Array::from_bytes(bytes).ok_or_else(|| E::custom("bytes that are not an array"))
             }
         }
         let array = deserializer.deserialize_bytes(Bytes)?;

@@ -22,7 +22,7 @@ const MOST_LINKS: usize = 40;
 enum Target {
     /// Into a plain file: the path behind all links, whether there is a file yet or not.
     Plain(PathBuf),
-    /// Into what is no file, such as a device or a pipe, and must stay what it is.
+    /// Into something other than a file, such as a device or a pipe, which must stay what it is.
     Special(PathBuf),
 }
 

@@ -73,7 +73,7 @@ impl Array {
             .map(|_| count(&mut bytes))
             .collect::<Option<Vec<usize>>>()?;
         let size = shape.iter().try_fold(8usize, |a, &b| a.checked_mul(b))?;
-        // An empty array needs no memory, but whoever walks along its other axis needs time.
+        // An empty array needs no memory, but walking along its other axis needs time.
         if bytes.len() != size || shape.iter().any(|&extent| extent > size.max(1 << 24)) {
             return None;
         }

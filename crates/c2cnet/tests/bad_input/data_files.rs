@@ -105,7 +105,7 @@ fn data_files_that_cannot_be() {
             &["line 2 has 1 numbers"],
         ),
         (
-            "points that are no numbers",
+            "points that are not numbers",
             points("0\nx\n"),
             &["line 2", "\"x\""],
         ),

@@ -38,7 +38,7 @@ fn model_files_that_cannot_be() {
         said(C2CNet::load(&at("damaged.c2c")))
     };
     for cut in [0, 1, 7, 8, 9, 100, bytes.len() / 2, bytes.len() - 1] {
-        let message = load(&bytes[..cut]).expect("a truncated file is no model");
+        let message = load(&bytes[..cut]).expect("a truncated file is not a model");
         assert!(
             message.contains("damaged") && message.contains("fit it again"),
             "{message}"
@@ -99,7 +99,7 @@ fn model_files_that_cannot_be() {
             &["without c2cnet metadata"],
         ),
         (
-            "metadata that is no JSON",
+            "metadata that is not JSON",
             load(&tensors(&[], document("{".into()))),
             &["not a c2cnet model"],
         ),

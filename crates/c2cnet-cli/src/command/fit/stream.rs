@@ -269,7 +269,7 @@ impl Stream<'_> {
         }
     }
 
-    /// What tells this fit from any other: the shards and all that was asked for.
+    /// What identifies this fit: the shards and all that was asked for.
     fn identity(&self) -> String {
         let all = json!({
             "shards": self.shards.files(),

@@ -24,7 +24,7 @@ const BULK: f64 = 0.5;
 /// At least one element in 16 is marked, so that few steps lead to any number of functions.
 const FEWEST_MARKED: usize = 16;
 
-/// Samples that are looked at, at equal distances: where residuals are, a few hundred tell.
+/// Samples that are looked at, at equal distances: a few hundred show where residuals are.
 const MOST_SAMPLES: usize = 256;
 
 /// The start has about one function in 16.

@@ -8,7 +8,7 @@ const FINALISTS: usize = 6;
 
 /// The fewest functions whose error is negligible or close to the best, and that fit the points
 /// nearly as well as others do: where few points hide how much better a basis is between them, the
-/// points themselves tell. (Noise does not mislead: two thirds as many functions as points leave more
+/// points themselves show it. (Noise does not mislead: two thirds as many functions as points leave more
 /// than half of it.)
 pub(in crate::choose) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize {
     let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);

@@ -83,7 +83,7 @@ impl Lane {
         })
     }
 
-    /// This lane goes on after what `other` was given so far. The event must outlive the recording of a graph.
+    /// This lane continues after what `other` was given so far. The event must outlive the recording of a graph.
     pub(super) fn wait(&self, gpu: &Gpu, other: &Lane) -> Result<CudaEvent> {
         let event = other.stream.record_event(None).map_err(|e| gpu.fault(e))?;
         self.stream.wait(&event).map_err(|e| gpu.fault(e))?;

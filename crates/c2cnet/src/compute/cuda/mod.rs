@@ -291,7 +291,7 @@ impl Gpu {
                 )
             }
             _ => format!(
-                "{name} failed: {}; what was saved in checkpoints is not lost, --resume goes on from it",
+                "{name} failed: {}; what was saved in checkpoints is not lost, --resume continues from it",
                 explain(&error)
             ),
         })

@@ -5,7 +5,7 @@ use super::{NpzFile, Side, join_key};
 use crate::data::Points;
 use crate::{Error, Result};
 
-/// Where the points of a field stand in a file.
+/// Where the points of a field are in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Place {
     /// Listed, $(n, d)$ or $(n,)$.

@@ -139,7 +139,7 @@ fn put_field<W: Write + Seek>(
                 values.chain(std::iter::repeat_n(f64::NAN, padded(s) * components))
             });
             put_values(npz, values_key, &values_shape(&[longest]), values, field)?;
-            // What could be read as a grid says by its counts that it is none.
+            // What could be read as a grid says by its counts that it is not one.
             let like_a_grid = dim == 2 && [samples.len(), entries] == [longest; 2];
             if like_a_grid || samples.iter().any(|s| padded(s) > 0) {
                 let counts = samples.iter().map(|s| s.points.len() as i64);

@@ -51,7 +51,7 @@ impl Plan {
     }
 }
 
-/// The steps of a stage that starts, or goes on, from a state.
+/// The steps of a stage that starts or continues from a state.
 pub(in crate::map) type Begin<'a, T> =
     dyn Fn(Run<'a>, &State<T>, Device) -> Result<Box<dyn Steps<T> + 'a>> + 'a;
 
