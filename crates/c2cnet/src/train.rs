@@ -280,6 +280,17 @@ fn check(report: &FitReport) -> Result<()> {
     }
 }
 
+/// What to say of a model that errs by more than predictions of zero would.
+fn worse_than_nothing(report: &FitReport) -> Option<String> {
+    let error = report.validation.rl2e;
+    (error > 1.0).then(|| {
+        format!(
+            "the model errs by {error:.2} relative to the outputs, more than predicting zero would (1.00): give more \
+             samples, or look whether the outputs span many orders of magnitude (then fit their logarithm)"
+        )
+    })
+}
+
 /// The training samples, if there are enough to fit and to judge.
 fn training_samples(data: Cow<'_, Dataset>) -> Result<Dataset> {
     if data.outputs.is_empty() {
@@ -296,6 +307,11 @@ fn training_samples(data: Cow<'_, Dataset>) -> Result<Dataset> {
     let train = match data {
         Cow::Borrowed(data) => data.select(&indices),
         Cow::Owned(data) => data.into_selection(&indices),
+    };
+    // Copies would judge what was fitted to them.
+    let train = match train.each_once() {
+        Some(once) => train.into_selection(&once),
+        None => train,
     };
     if train.samples() < 5 {
         return Err(Error::Data(format!(
@@ -351,6 +367,7 @@ impl Source {
     ) -> Result<(C2CNet, FitReport)> {
         check(&report)?;
         report.warnings.splice(0..0, self.warnings);
+        report.warnings.extend(worse_than_nothing(&report));
         report.seconds.total = self.begin.elapsed().as_secs_f64();
         let info = serde_json::json!({
             "config": config,

@@ -1,7 +1,7 @@
 //! Principal directions of training values, the learned part of a hybrid space.
 
 use crate::{Result, linalg};
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 /// A part below this, relative to the whole, is rounding.
 const ROUNDING: f64 = 1e-10;
@@ -18,18 +18,37 @@ const GRAM_CUT: f64 = 1e-10;
 /// How many Gram matrices there are: down to 1e-15 of the largest direction.
 const GRAM_PASSES: usize = 3;
 
-/// Principal directions of the residuals of `values`, at most `most`, signs as in the data.
+/// The values that directions are learned from: some samples show the directions of many.
+pub(super) fn some_of(values: MatRef<'_, f64>) -> Mat<f64> {
+    if values.nrows() * values.ncols() <= LARGE {
+        return values.to_owned();
+    }
+    let stride = values.ncols().div_ceil(LEARNING_SAMPLES);
+    let some: Vec<usize> = (0..values.ncols()).step_by(stride).collect();
+    linalg::select_columns(values, &some)
+}
+
+/// $A \leftarrow A - QQ^\top A$.
+pub(super) fn without(a: MatMut<'_, f64>, q: MatRef<'_, f64>) {
+    if q.ncols() == 0 {
+        return;
+    }
+    let inside = linalg::mul(q.transpose(), a.as_ref());
+    linalg::mul_add(a, q, inside.as_ref(), -1.0);
+}
+
+/// Principal directions of residuals outside the columns of `q`, at most `most`, signs as in the data; `scale` is the
+/// norm of the values that left them.
 pub(super) fn learned_directions(
     residuals: MatRef<'_, f64>,
-    values: MatRef<'_, f64>,
+    scale: f64,
     most: usize,
     tolerance: f64,
+    q: MatRef<'_, f64>,
 ) -> Result<Mat<f64>> {
-    let scale = linalg::column_norms_squared(values)
-        .iter()
-        .sum::<f64>()
-        .sqrt();
-    let independent = independent_directions(residuals, most, scale, tolerance)?;
+    let mut independent = independent_directions(residuals, most, scale, tolerance)?;
+    // What rounding left of Q in residuals that are small.
+    without(independent.as_mut(), q);
     let count = independent.ncols().min(most);
     if count == 0 {
         return Ok(Mat::zeros(residuals.nrows(), 0));
@@ -67,18 +86,13 @@ fn left_singular(a: Mat<f64>, most: usize, allowed: f64) -> Result<(Vec<f64>, Ma
         let svd = linalg::thin_svd(a.as_ref())?;
         return Ok((svd.s, svd.u));
     }
-    // Some samples show the directions of many.
-    let stride = a.ncols().div_ceil(LEARNING_SAMPLES);
-    let some: Vec<usize> = (0..a.ncols()).step_by(stride).collect();
     // One Gram matrix sees directions down to the root of rounding; what they leave has one of its own.
-    let mut rest = linalg::select_columns(a.as_ref(), &some);
+    let mut rest = a;
     let (mut sigma, mut u) = from_gram(rest.as_ref(), most)?;
     for _ in 1..GRAM_PASSES {
-        let inside = linalg::mul(u.transpose(), rest.as_ref());
-        linalg::mul_add(rest.as_mut(), u.as_ref(), inside.as_ref(), -1.0);
+        without(rest.as_mut(), u.as_ref());
         let rounding = f64::EPSILON * sigma.first().copied().unwrap_or(0.0);
-        let left = rest.norm_l2() * (stride as f64).sqrt();
-        if sigma.len() >= most || left <= rounding.max(allowed) {
+        if sigma.len() >= most || rest.norm_l2() <= rounding.max(allowed) {
             break;
         }
         let (more, directions) = from_gram(rest.as_ref(), most - sigma.len())?;
@@ -89,8 +103,6 @@ fn left_singular(a: Mat<f64>, most: usize, allowed: f64) -> Result<(Vec<f64>, Ma
         u = all;
         sigma.extend(more);
     }
-    // As large as those of all samples.
-    sigma.iter_mut().for_each(|s| *s *= (stride as f64).sqrt());
     Ok((sigma, u))
 }
 

@@ -12,7 +12,7 @@
 //! A linear basis has no offset, so $\mu$ becomes a function of its own; it is dropped if $\mu = 0$ to rounding, and
 //! a $u_k$ that $\mu$ and the directions before it already give is passed over.
 
-use super::directions::learned_directions;
+use super::directions::{learned_directions, some_of, without};
 use super::interpolant::Interpolant;
 use super::{Basis, BasisFamily, BasisSpec, BuildContext, Design};
 use crate::cite::{self, Reference};
@@ -165,22 +165,22 @@ struct Prescribed {
 impl Hybrid {
     fn new(spec: &HybridSpec, context: BuildContext<'_>) -> Result<Self> {
         let (points, values) = checked(spec, &context)?;
-        let mut residuals = values.to_owned();
+        let mut residuals = some_of(values);
+        let scale = residuals.norm_l2();
         let mut prescribed = None;
+        let mut q = Mat::zeros(points.len(), 0);
         if let Some(inner) = &spec.prescribed {
             let basis = inner.build_boxed(context)?;
-            let (q, transform) = orthonormal(basis.evaluate(points)?.to_dense(), spec.cut)?;
-            // Twice: what rounding leaves of Q after the first time is gone after the second.
-            for _ in 0..2 {
-                let inside = linalg::mul(q.transpose(), residuals.as_ref());
-                linalg::mul_add(residuals.as_mut(), q.as_ref(), inside.as_ref(), -1.0);
-            }
+            let (columns, transform) = orthonormal(basis.evaluate(points)?.to_dense(), spec.cut)?;
+            q = columns;
+            without(residuals.as_mut(), q.as_ref());
             prescribed = Some(Prescribed { basis, transform });
         }
-        let functions = prescribed.as_ref().map_or(0, |p| p.transform.ncols());
+        let functions = q.ncols();
         let most = points.len() - functions.min(points.len());
         let most = most.min(spec.learned.unwrap_or(MOST_LEARNED));
-        let directions = learned_directions(residuals.as_ref(), values, most, spec.tolerance)?;
+        let directions =
+            learned_directions(residuals.as_ref(), scale, most, spec.tolerance, q.as_ref())?;
         if functions + directions.ncols() == 0 {
             return Err(Error::Data(
                 "the training values are zero, which leaves nothing to learn a space from".into(),
@@ -255,12 +255,13 @@ fn checked<'a>(
 /// $T = V\Sigma^{-1}$, without singular values below `cut` of the largest.
 fn orthonormal(psi: Mat<f64>, cut: f64) -> Result<(Mat<f64>, Mat<f64>)> {
     let (n, m) = psi.shape();
-    let (q, r) = match n >= m {
+    let (qr, r) = match n >= m {
         true => {
             let qr = linalg::Qr::new(psi);
-            (qr.q_mul(Mat::<f64>::identity(m, m).as_ref()), qr.r())
+            let r = qr.r();
+            (Some(qr), r)
         }
-        false => (Mat::identity(n, n), psi),
+        false => (None, psi),
     };
     let svd = linalg::thin_svd(r.as_ref())?;
     let largest = svd.s.first().copied().unwrap_or(0.0);
@@ -270,7 +271,11 @@ fn orthonormal(psi: Mat<f64>, cut: f64) -> Result<(Mat<f64>, Mat<f64>)> {
         .filter(|&&s| s > cut * largest && s > 0.0)
         .count();
     let transform = Mat::from_fn(m, rank, |i, j| svd.v[(i, j)] / svd.s[j]);
-    let q = linalg::mul(q.as_ref(), svd.u.as_ref().subcols(0, rank));
+    let u = svd.u.as_ref().subcols(0, rank);
+    let q = match qr {
+        Some(qr) => qr.q_mul(u),
+        None => u.to_owned(),
+    };
     Ok((q, transform))
 }
 

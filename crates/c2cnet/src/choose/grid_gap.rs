@@ -35,9 +35,9 @@ pub(super) struct GridGapCheck {
 }
 
 impl GridGapCheck {
-    /// Looks at the first `samples` of a field on a grid; none where points are scattered, along one
+    /// Looks at these `samples` of a field on a grid; none where points are scattered, along one
     /// axis alone or each sample's own.
-    pub(super) fn new(field: &Field, samples: usize) -> Option<Self> {
+    pub(super) fn new(field: &Field, samples: &[usize]) -> Option<Self> {
         let Observations::Shared { points, values } = field.observations() else {
             return None;
         };
@@ -55,7 +55,8 @@ impl GridGapCheck {
         let means = values
             .iter()
             .map(|v| {
-                Mat::from_fn(pairs.len(), samples, |i, k| {
+                Mat::from_fn(pairs.len(), samples.len(), |i, k| {
+                    let k = samples[k];
                     0.5 * (v[(pairs[i][0], k)] + v[(pairs[i][1], k)])
                 })
             })
@@ -63,8 +64,8 @@ impl GridGapCheck {
         let mut check = GridGapCheck {
             points: midpoints.ok()?,
             means,
-            mean_squares: (0..samples)
-                .map(|k| {
+            mean_squares: (samples.iter())
+                .map(|&k| {
                     let squares = values.iter().map(|v| v.col(k).squared_norm_l2());
                     squares.sum::<f64>() / points.len() as f64
                 })
@@ -72,7 +73,7 @@ impl GridGapCheck {
             allowed: 0.0,
         };
 
-        let mut errors = vec![0.0; samples];
+        let mut errors = vec![0.0; samples.len()];
         for &[a, b, c] in &triples {
             let distance = |p: usize, q: usize| {
                 let ends = points.point(p).iter().zip(points.point(q));
@@ -80,7 +81,7 @@ impl GridGapCheck {
             };
             let weight = distance(a, b) / distance(a, c);
             for v in values {
-                for (k, error) in errors.iter_mut().enumerate() {
+                for (&k, error) in samples.iter().zip(&mut errors) {
                     let expected = v[(a, k)] + weight * (v[(c, k)] - v[(a, k)]);
                     *error += (v[(b, k)] - expected).powi(2);
                 }
@@ -203,7 +204,7 @@ mod tests {
             targets.coordinates.as_ref(),
             targets.withheld_floor.unwrap(),
         );
-        let gaps = GridGapCheck::new(&grid, 4).unwrap();
+        let gaps = GridGapCheck::new(&grid, &[0, 1, 2, 3]).unwrap();
         let found = decoder.decode(coordinates, finer.points_of(0)).unwrap();
         let Observations::Shared { values, .. } = finer.observations() else {
             unreachable!("a grid is shared")
@@ -283,7 +284,7 @@ mod tests {
             )
             .unwrap();
             let error = targets.withheld_floor.unwrap().max(1e-5);
-            let gaps = GridGapCheck::new(&field, 3).unwrap();
+            let gaps = GridGapCheck::new(&field, &[0, 1, 2]).unwrap();
             assert!(gaps.trusts(&decoder, targets.coordinates.as_ref(), error));
         }
     }

@@ -38,6 +38,9 @@ const WORTH: f64 = 0.98;
 /// A linear map that errs less cannot be beaten: kernel matrices amplify rounding to about this.
 const KERNEL_ROUNDING: f64 = 1e-9;
 
+/// With so many times as many samples as coefficients a linear operator is determined without those held out.
+const FEW_FOR_COEFFICIENTS: usize = 2;
+
 /// Compares the maps in closed form that `config` allows, the linear and the kernel one, by their mean errors over
 /// `folds`. The maps themselves are those of the first fold.
 pub(super) fn compare(
@@ -56,7 +59,8 @@ pub(super) fn compare(
     }];
     // A linear map on the floor, or exact but for rounding, cannot be beaten: the operator is linear.
     let floor = mean(&folds.iter().map(Fold::floor).collect::<Vec<_>>());
-    let on_floor = linear_error * WORTH <= floor.max(context.rounding).max(KERNEL_ROUNDING);
+    let exact = floor.max(context.rounding).max(KERNEL_ROUNDING);
+    let on_floor = linear_error * WORTH <= exact;
     let wants_kernel = match config.kind {
         // The linear map alone decides about transforms where the settings want a network.
         MapKind::Linear | MapKind::Mlp | MapKind::Layered => false,
@@ -108,6 +112,22 @@ pub(super) fn compare(
     let kernel = kernel.filter(|choice| {
         config.kind == MapKind::Kernel || choice.report.error < WORTH * linear_error
     });
+    if kernel.is_some()
+        && config.kind == MapKind::Auto
+        && let Some(error) = exact_with_all_samples(&folds[0], exact)?
+    {
+        candidates.push(Candidate {
+            name: "linear with all samples but one".into(),
+            error,
+        });
+        return Ok(ClosedForm {
+            error,
+            kernel: None,
+            linear: linear.swap_remove(0),
+            on_floor: true,
+            candidates,
+        });
+    }
     Ok(ClosedForm {
         error: kernel.as_ref().map_or(linear_error, |k| k.report.error),
         kernel,
@@ -115,6 +135,17 @@ pub(super) fn compare(
         on_floor,
         candidates,
     })
+}
+
+/// The leave-one-out error of the linear map of all samples, if it is exact: with about as many samples as coefficients,
+/// those that are held out may be the ones that determine it.
+fn exact_with_all_samples(fold: &Fold<'_>, exact: f64) -> Result<Option<f64>> {
+    let (set, samples) = (&fold.set, fold.set.coefficients.ncols());
+    if samples > FEW_FOR_COEFFICIENTS * set.coefficients.nrows() || set.targets.readings.is_some() {
+        return Ok(None);
+    }
+    let all = LinearMap::fit_mirrored(set.coefficients, set.targets, set.mirrors.clone())?;
+    Ok(Some(all.loo_error()).filter(|error| error * WORTH <= exact))
 }
 
 /// The decision about the map, for people.

@@ -2,6 +2,7 @@
 
 use super::few_readings::FewReadings;
 use super::grid_gap::GridGapCheck;
+use super::search::spread_over;
 use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Field};
 use crate::error::in_order;
@@ -143,11 +144,14 @@ impl<'a> Ranking<'a> {
             Some(_) => SAMPLES,
             None => (OWN_POINTS_IN_ALL / field.points_of(0).len().max(1)).clamp(16, SAMPLES),
         };
-        let few: Vec<usize> = (0..field.samples().min(affordable)).collect();
+        let few = spread_over(field.samples(), field.samples().min(affordable));
         let points = few.iter().map(|&k| field.points_of(k).len()).min();
+        // The samples of `field` are themselves spread over the whole.
+        let spread = spread_over(whole.samples(), field.samples());
+        let of_whole: Vec<usize> = few.iter().map(|&k| spread[k]).collect();
         Ok(Ranking {
             few: field.select(&few),
-            gaps: GridGapCheck::new(whole, few.len()),
+            gaps: GridGapCheck::new(whole, &of_whole),
             triangles,
             context,
             stop,

@@ -78,6 +78,22 @@ pub(super) fn basis_choice(
 pub(super) fn search_samples(context: &Context<'_>, config: &FitConfig) -> Result<Dataset> {
     let wanted = config.search.samples * more_samples(context.train);
     let used = context.train.samples().min(wanted);
-    let chosen: Vec<usize> = (0..used).collect();
+    let chosen = spread_over(context.train.samples(), used);
     thinned(&context.train.select(&chosen), context.protocol.seed)
+}
+
+/// `count` of `all` samples, evenly spread: files are often sorted, and the first samples then unlike the rest.
+pub(super) fn spread_over(all: usize, count: usize) -> Vec<usize> {
+    (0..count).map(|i| i * all / count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread_over;
+
+    #[test]
+    fn some_samples_are_spread_over_all() {
+        assert_eq!(spread_over(5, 5), [0, 1, 2, 3, 4]);
+        assert_eq!(spread_over(10, 4), [0, 2, 5, 7]);
+    }
 }

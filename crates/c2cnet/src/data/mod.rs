@@ -10,6 +10,7 @@ pub mod npz;
 mod periodic;
 mod points;
 pub(crate) mod points_file;
+mod repeats;
 mod suspicions;
 mod symmetry;
 mod tensor_grid;

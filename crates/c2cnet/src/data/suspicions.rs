@@ -1,7 +1,7 @@
 //! What looks like a mistake in the data, in words that name it.
 
+use super::repeats::{digest, first_alike};
 use super::{Dataset, Field, Fields};
-use crate::storage::Fingerprint;
 use std::collections::HashMap;
 
 impl Dataset {
@@ -60,15 +60,37 @@ impl Dataset {
         warnings
     }
 
+    /// For each sample the first one with the same inputs: itself, as a rule.
+    pub(crate) fn alike(&self) -> Vec<usize> {
+        first_alike(&self.inputs, self.samples())
+    }
+
+    /// The samples without those that repeat the inputs and outputs of others; `None` if there are none, or nothing
+    /// else.
+    pub(crate) fn each_once(&self) -> Option<Vec<usize>> {
+        let alike = self.alike();
+        if alike.iter().enumerate().all(|(k, first)| *first == k) {
+            return None;
+        }
+        let both = self.inputs.iter().chain(self.outputs.iter()).cloned();
+        let alike = first_alike(&both.collect(), self.samples());
+        let once: Vec<usize> = (0..alike.len()).filter(|&k| alike[k] == k).collect();
+        (once.len() < alike.len() && once.len() > 1).then_some(once)
+    }
+
     /// Samples that are there more than once.
     fn repeated(&self, train: &[usize]) -> Vec<String> {
+        let mut seen = vec![false; self.samples()];
+        train.iter().for_each(|&k| seen[k] = true);
         let of = |fields: &Fields, k: usize| -> Vec<String> {
             fields.iter().map(|(_, field)| digest(field, k)).collect()
         };
-        let mut first: HashMap<Vec<String>, usize> = HashMap::new();
+        let alike = self.alike();
+        // The first training sample with the inputs of each sample.
+        let mut first: HashMap<usize, usize> = HashMap::new();
         let (mut same, mut contradicting) = (Vec::new(), Vec::new());
         for &k in train {
-            let known = *first.entry(of(&self.inputs, k)).or_insert(k);
+            let known = *first.entry(alike[k]).or_insert(k);
             if known != k {
                 match of(&self.outputs, known) == of(&self.outputs, k) {
                     true => same.push((k, known)),
@@ -80,8 +102,7 @@ impl Dataset {
         let mut warnings = Vec::new();
         if let Some((k, known)) = same.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} training samples repeat others (sample {k} is sample {known} again): errors on held-out samples \
-                 are too small, because their duplicates are in the training set; keep each once",
+                "{} training samples repeat others (sample {k} is sample {known} again): each is used once",
                 same.len()
             ));
         }
@@ -92,11 +113,9 @@ impl Dataset {
                 contradicting.len()
             ));
         }
-        let mut seen = vec![false; self.samples()];
-        train.iter().for_each(|&k| seen[k] = true);
         let set_apart = self.test_indices().into_iter().filter(|&k| !seen[k]);
         let known: Vec<(usize, usize)> = set_apart
-            .filter_map(|k| Some((k, *first.get(&of(&self.inputs, k))?)))
+            .filter_map(|k| Some((k, *first.get(&alike[k])?)))
             .collect();
         if let Some((k, same)) = known.first().filter(|_| !all_alike) {
             warnings.push(format!(
@@ -107,18 +126,6 @@ impl Dataset {
         }
         warnings
     }
-}
-
-/// A digest of one sample.
-fn digest(field: &Field, k: usize) -> String {
-    let mut fingerprint = Fingerprint::default();
-    if field.shared_points().is_none() {
-        fingerprint.numbers(field.points_of(k).coords().iter().copied());
-    }
-    for c in 0..field.components() {
-        fingerprint.numbers(field.component_of(k, c).iter().copied());
-    }
-    fingerprint.finish()
 }
 
 /// Points that are all the same one.

@@ -1,7 +1,7 @@
 //! Orthonormal columns, stored in forms whose cost is that of the matrix they come from.
 
 use crate::basis::Separable;
-use crate::linalg;
+use crate::linalg::{self, Qr};
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -10,6 +10,11 @@ use rayon::prelude::*;
 #[derive(Debug)]
 pub(super) enum Orthonormal {
     Dense(Mat<f64>),
+    /// $Q$ `mix`, with $Q$ as the reflections of a factorisation: to form it costs more than to apply it to a few samples.
+    Reflections {
+        q: Qr,
+        mix: Mat<f64>,
+    },
     Cells {
         /// Rows of $\Phi$ cell after cell; rows outside every cell are zero.
         order: Vec<usize>,
@@ -48,6 +53,9 @@ const COLUMN_CHUNK: usize = 32;
 /// Samples whose compressed values exist at the same time.
 pub(super) const SLAB: usize = 16 * COLUMN_CHUNK;
 
+/// Reflections are applied to at most so many times as many samples as there are functions; to more, their product is.
+const FEW: usize = 2;
+
 /// Residuals below this fraction of the norm lose more than half of their digits in a difference.
 const PYTHAGORAS: f64 = 1e-8;
 
@@ -55,6 +63,7 @@ impl Orthonormal {
     pub(super) fn nrows(&self) -> usize {
         match self {
             Orthonormal::Dense(u) => u.nrows(),
+            Orthonormal::Reflections { q, .. } => q.nrows(),
             Orthonormal::Cells { nrows, .. } => *nrows,
             Orthonormal::Selection { entries, .. } => entries.len(),
             Orthonormal::Separable { products, .. } => products.nrows(),
@@ -65,6 +74,7 @@ impl Orthonormal {
     pub(super) fn truncate(&mut self, rank: usize) {
         match self {
             Orthonormal::Dense(u) => *u = leading_columns(u, rank),
+            Orthonormal::Reflections { mix, .. } => *mix = leading_columns(mix, rank),
             Orthonormal::Cells { core, .. } => core.truncate(rank),
             Orthonormal::Separable { mix: Some(mix), .. } => *mix = leading_columns(mix, rank),
             Orthonormal::Separable { products, .. } => {
@@ -97,6 +107,15 @@ impl Orthonormal {
     fn project_slab(&self, f: MatRef<'_, f64>, rank: usize) -> Mat<f64> {
         match self {
             Orthonormal::Dense(u) => linalg::mul(u.as_ref().subcols(0, rank).transpose(), f),
+            Orthonormal::Reflections { q, mix } => {
+                let mix = mix.as_ref().subcols(0, rank);
+                if f.ncols() > FEW * mix.nrows() {
+                    return linalg::mul(q.q_mul(mix).transpose(), f);
+                }
+                let turned = q.qt_mul(f);
+                let leading = turned.as_ref().subrows(0, mix.nrows());
+                linalg::mul(mix.transpose(), leading)
+            }
             Orthonormal::Separable { products, mix } => {
                 let c = products.transpose_mul(f);
                 match mix {
@@ -142,6 +161,7 @@ impl Orthonormal {
     pub(super) fn expand(&self, c: MatRef<'_, f64>) -> Mat<f64> {
         match self {
             Orthonormal::Dense(u) => linalg::mul(u.as_ref(), c),
+            Orthonormal::Reflections { q, mix } => q.q_mul(linalg::mul(mix.as_ref(), c).as_ref()),
             Orthonormal::Separable { products, mix } => match mix {
                 Some(mix) => products.mul(linalg::mul(mix.as_ref(), c).as_ref()),
                 None => products.mul(c),

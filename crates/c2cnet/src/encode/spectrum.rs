@@ -204,7 +204,7 @@ fn from_dense(dense: Mat<f64>) -> Result<Spectrum> {
     let qr = linalg::Qr::new(dense);
     let svd = linalg::thin_svd(qr.r().as_ref())?;
     Ok(Spectrum {
-        left: Orthonormal::Dense(qr.q_mul(svd.u.as_ref())),
+        left: Orthonormal::Reflections { q: qr, mix: svd.u },
         sigma: svd.s,
         right: Right::Dense(svd.v),
     })

@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
         };
         Context {
             train,
-            split: split(train.samples(), &protocol, 0),
+            split: split(&train.alike(), &protocol, 0),
             rounding: match train.outputs.iter().any(|(_, f)| f.is_single_precision()) {
                 true => SINGLE_ROUNDING,
                 false => ROUNDING,
@@ -83,9 +83,10 @@ impl<'a> Context<'a> {
         if samples > FEW_SAMPLES {
             return Vec::new();
         }
+        let alike = self.train.alike();
         let folds = FOLDS.min(samples / self.split.validation.len());
         let fold = |fold| Context {
-            split: split(samples, &self.protocol, fold),
+            split: split(&alike, &self.protocol, fold),
             withheld: self.withheld.clone(),
             ..*self
         };
@@ -499,15 +500,33 @@ const FOLDS: usize = 5;
 
 /// A seeded split of the original samples, the `fold`th of its kind; images of a sample under symmetries stay on its
 /// side, and only originals judge.
-fn split(originals: usize, protocol: &Protocol, fold: usize) -> Split {
+///
+/// Samples with the same inputs (`alike`: for each the first of them) stand together, so that none judges a map that
+/// was fitted to another; those that the cut divides are left out of the fit.
+fn split(alike: &[usize], protocol: &Protocol, fold: usize) -> Split {
+    let originals = alike.len();
     let images = protocol.symmetries.order();
     let mut order: Vec<usize> = (0..originals).collect();
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(protocol.seed ^ 0x5a5a);
     order.shuffle(&mut rng);
+    let mut place = vec![usize::MAX; originals];
+    for (i, &k) in order.iter().enumerate() {
+        place[alike[k]] = place[alike[k]].min(i);
+    }
+    order.sort_by_key(|&k| place[alike[k]]);
     let part = (originals as f64 * protocol.validation).round() as usize;
     let held = part.min(MOST_HELD_OUT).clamp(1, originals - 2);
     order.rotate_left(fold * held);
     let (validation, train) = order.split_at(held);
+    let mut judges = vec![false; originals];
+    validation.iter().for_each(|&k| judges[alike[k]] = true);
+    let apart: Vec<usize> = train
+        .iter()
+        .copied()
+        .filter(|&k| !judges[alike[k]])
+        .collect();
+    // Where nearly all are the same, nothing can be told apart.
+    let train = if apart.len() < 2 { train } else { &apart[..] };
     Split {
         train: (0..images)
             .flat_map(|g| train.iter().map(move |k| g * originals + k))

@@ -6,16 +6,19 @@
 
 mod cholesky;
 mod matmul;
+mod svd;
 mod tiles;
 
 pub use cholesky::{cholesky_in_place, cholesky_solve_in_place};
 pub(crate) use cholesky::{cholesky_in_place_seq, solve_lower, solve_upper};
 pub use matmul::clear_upper_halves;
 pub(crate) use matmul::{matmul, solve_lower_seq, solve_upper_seq, triangular_matmul};
+pub use svd::{Svd, thin_svd};
+pub(crate) use svd::{left_svd, thin_svd_seq};
 
 use crate::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::{evd, householder, qr::no_pivoting::factor, svd};
+use faer::linalg::{evd, householder, qr::no_pivoting::factor};
 use faer::prelude::{ReborrowMut, default};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -190,6 +193,11 @@ impl Qr {
         }
     }
 
+    /// The number of rows of $A$.
+    pub(crate) fn nrows(&self) -> usize {
+        self.factors.nrows()
+    }
+
     /// The upper triangular (or trapezoidal) $R$.
     pub fn r(&self) -> Mat<f64> {
         let size = self.factors.nrows().min(self.factors.ncols());
@@ -259,32 +267,6 @@ impl Qr {
     }
 }
 
-/// A thin singular value decomposition $A = U \operatorname{diag}(\sigma) V^\top$, $\sigma$ descending.
-#[derive(Debug)]
-pub struct Svd {
-    /// Left singular vectors.
-    pub u: Mat<f64>,
-    /// Singular values.
-    pub s: Vec<f64>,
-    /// Right singular vectors.
-    pub v: Mat<f64>,
-}
-
-/// The thin singular value decomposition of `a`.
-pub fn thin_svd(a: MatRef<'_, f64>) -> Result<Svd> {
-    svd_with(a, [true, true], par())
-}
-
-/// [`thin_svd`] on the calling thread.
-pub(crate) fn thin_svd_seq(a: MatRef<'_, f64>) -> Result<Svd> {
-    svd_with(a, [true, true], Par::Seq)
-}
-
-/// Singular values and left singular vectors of `a`; the right ones are left empty.
-pub(crate) fn left_svd(a: MatRef<'_, f64>) -> Result<Svd> {
-    svd_with(a, [true, false], par())
-}
-
 /// The largest singular value of `a`, by power iteration to a few digits.
 ///
 /// $\|A^\top Au\|/\|Au\|$ rises towards it from the column of `a` with the largest norm, which cannot be
@@ -308,36 +290,6 @@ pub(crate) fn largest_singular_value(a: MatRef<'_, f64>) -> f64 {
         left = mul(a, right.as_ref());
     }
     found
-}
-
-/// `vectors`: whether left and right ones are wanted.
-fn svd_with(a: MatRef<'_, f64>, vectors: [bool; 2], par: Par) -> Result<Svd> {
-    let (m, n) = a.shape();
-    let size = m.min(n);
-    let [mut u, mut v] = [m, n].map(|rows| Mat::zeros(rows, size));
-    let mut s = faer::diag::Diag::<f64>::zeros(size);
-    let [left, right] = vectors.map(|wanted| match wanted {
-        true => svd::ComputeSvdVectors::Thin,
-        false => svd::ComputeSvdVectors::No,
-    });
-    let scratch = svd::svd_scratch::<f64>(m, n, left, right, par, default());
-    svd::svd(
-        a,
-        s.as_mut(),
-        vectors[0].then(|| u.as_mut()),
-        vectors[1].then(|| v.as_mut()),
-        par,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        default(),
-    )
-    .map_err(|_| {
-        Error::Numerical(format!(
-            "the singular value decomposition of a {m} x {n} matrix did not converge"
-        ))
-    })?;
-    clear_upper_halves();
-    let s = s.column_vector().iter().copied().collect();
-    Ok(Svd { u, s, v })
 }
 
 /// Eigenvalues (ascending) and eigenvectors of the symmetric matrix whose lower half is `a`.

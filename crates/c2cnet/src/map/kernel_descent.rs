@@ -106,6 +106,17 @@ pub(super) struct Descent<'a> {
 }
 
 impl Descent<'_> {
+    /// The error where a descent would begin.
+    pub(super) fn error_at(
+        &self,
+        features: &[Vec<Features>],
+        folds: &[Fold<'_>],
+        start: Start,
+    ) -> Result<f64> {
+        let features = &features[start.features];
+        ErrorGrid::new(self, features, folds, start.kernel)?.error_at(start.position())
+    }
+
     /// Descends on the grid of length and nugget, one step at a time, until no neighbour is better.
     pub(super) fn descend(
         &self,

@@ -100,20 +100,25 @@ impl KernelSearch<'_> {
         let mut found = comparison.first_pass()?;
         self.reweight(&comparison, &mut found)?;
         let chosen = found.best();
-        // The last step of the choice is a finer one.
-        let start = Start::at(&Trial {
+        let features = std::slice::from_ref(&found.features[chosen]);
+        let mut best = Trial {
             features: 0,
             settings: found.passes[chosen].settings,
             error: found.passes[chosen].error,
-        });
-        let features = std::slice::from_ref(&found.features[chosen]);
-        if let Some(finer) = comparison
-            .descent
-            .descend(features, &comparison.fine, start, HALF)?
+        };
+        // The kernel was chosen before the first pass.
+        if chosen > 0
+            && let Some(other) = comparison.best_other_kernel(features, &best)?
         {
-            found.passes[chosen].settings = finer.settings;
-            found.passes[chosen].error = finer.error;
+            best = other;
         }
+        // The last step of the choice is a finer one.
+        let (descent, start) = (&comparison.descent, Start::at(&best));
+        if let Some(finer) = descent.descend(features, &comparison.fine, start, HALF)? {
+            best = finer;
+        }
+        found.passes[chosen].settings = best.settings;
+        found.passes[chosen].error = best.error;
         Ok(KernelChoice {
             features: found.features.swap_remove(chosen).swap_remove(0),
             settings: KernelSettings {
@@ -129,7 +134,8 @@ impl KernelSearch<'_> {
         })
     }
 
-    /// Passes that weigh coordinates by their effect on the output, as long as they help.
+    /// Passes that weigh coordinates by their effect on the output, as long as they help, all with the kernel that was
+    /// best before them.
     fn reweight(&self, comparison: &Comparison<'_>, found: &mut Found) -> Result<()> {
         let mut features = found.features[0].clone();
         for _ in 0..self.spec.passes {
@@ -147,7 +153,12 @@ impl KernelSearch<'_> {
                 )
             }))?;
             let only = std::slice::from_ref(&features);
-            let Some(trial) = comparison.best_of(only, Some(weighed_by))? else {
+            let same = Start {
+                features: 0,
+                kernel: weighed_by.kernel,
+                from: Some(weighed_by),
+            };
+            let Some(trial) = comparison.compare(only, vec![same])? else {
                 break;
             };
             let error = trial.error;
@@ -261,7 +272,7 @@ impl Comparison<'_> {
             folds.map(of_fold).collect()
         };
         let mut all: Vec<Vec<Features>> = exponents.par_iter().map(features).collect();
-        let Some(best) = self.best_of(&all, None)? else {
+        let Some(best) = self.best_of(&all)? else {
             return Err(Error::Numerical(
                 "no kernel matrix was positive definite; give a larger nugget".into(),
             ));
@@ -277,33 +288,48 @@ impl Comparison<'_> {
     }
 
     /// The best of several features and kernels: which features, the parameters and the error.
-    fn best_of(
-        &self,
-        features: &[Vec<Features>],
-        start: Option<PassSettings>,
-    ) -> Result<Option<Trial>> {
-        let kernels: &[KernelFunction] = match &self.descent.spec.kernel {
-            Some(k) => std::slice::from_ref(k),
-            None => &KERNELS,
-        };
-        let begin = |features: usize, &kernel: &KernelFunction| Start {
+    fn best_of(&self, features: &[Vec<Features>]) -> Result<Option<Trial>> {
+        // Which features are good hardly depends on the kernel: one of them tells.
+        let kernel = self.kernels()[0];
+        let first = (0..features.len()).map(|features| Start {
             features,
             kernel,
-            from: start.filter(|s| s.kernel == kernel),
-        };
-        // Which features are good hardly depends on the kernel: one of them tells.
-        let first = (0..features.len()).map(|f| begin(f, &kernels[0]));
+            from: None,
+        });
         let Some(best) = self.compare(features, first.collect())? else {
             return Ok(None);
         };
-        let others = kernels[1..].iter().map(|k| begin(best.features, k));
-        let other = self.compare(features, others.collect())?;
-        Ok(other.filter(|o| o.error < best.error).or(Some(best)))
+        Ok(self.best_other_kernel(features, &best)?.or(Some(best)))
     }
 
-    /// The best of several starts: the coarse samples select them, the fine ones decide.
+    /// The best of the other kernels on the features of `trial`, if it errs less.
+    fn best_other_kernel(
+        &self,
+        features: &[Vec<Features>],
+        trial: &Trial,
+    ) -> Result<Option<Trial>> {
+        let others = self.kernels().iter();
+        let others = others.filter(|&&kernel| kernel != trial.settings.kernel);
+        let others = others.map(|&kernel| Start {
+            features: trial.features,
+            kernel,
+            from: None,
+        });
+        let best = self.compare(features, others.collect())?;
+        Ok(best.filter(|other| other.error < trial.error))
+    }
+
+    fn kernels(&self) -> &[KernelFunction] {
+        match &self.descent.spec.kernel {
+            Some(given) => std::slice::from_ref(given),
+            None => &KERNELS,
+        }
+    }
+
+    /// The best of several starts. Coarse samples bring them near their optima and drop those that are far behind; the
+    /// one that then errs least on the fine samples goes on there.
     fn compare(&self, features: &[Vec<Features>], mut starts: Vec<Start>) -> Result<Option<Trial>> {
-        if let Some(coarse) = &self.coarse {
+        if let (Some(coarse), true) = (&self.coarse, starts.iter().any(|s| s.from.is_none())) {
             let descents = starts.par_iter();
             let descents =
                 descents.map(|start| self.descent.descend(features, coarse, *start, WHOLE));
@@ -311,7 +337,13 @@ impl Comparison<'_> {
             sorted.sort_by(|a, b| a.error.total_cmp(&b.error));
             let near = sorted.first().map_or(0.0, |best| NEAR * best.error);
             let near = sorted.iter().filter(|s| s.error <= near);
-            starts = near.take(FINALISTS).map(Start::at).collect();
+            let near: Vec<Start> = near.take(FINALISTS).map(Start::at).collect();
+            let errors = near.par_iter();
+            let errors =
+                in_order(errors.map(|start| self.descent.error_at(features, &self.fine, *start)))?;
+            let pairs = near.into_iter().zip(errors);
+            let best = pairs.min_by(|a, b| a.1.total_cmp(&b.1));
+            starts = best.map(|(start, _)| start).into_iter().collect();
         }
         // Neighbouring exponents have similar optima: the others start where the first one ended.
         let Some((first, others)) = starts.split_first() else {
