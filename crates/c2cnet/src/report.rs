@@ -89,8 +89,8 @@ pub enum Subject {
 impl std::fmt::Display for Choice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (before, after) = match self.subject {
-            Subject::OutputBasis => ("output", " basis searched"),
-            Subject::InputBasis => ("input", " basis searched"),
+            Subject::OutputBasis => ("output", " basis"),
+            Subject::InputBasis => ("input", " basis"),
             Subject::InputSpace => ("input", " space"),
             Subject::InputEncoder => ("input", " encoder"),
             Subject::Output => ("output", ""),

@@ -3,8 +3,8 @@
 use super::domain;
 use super::judge::Judge;
 use super::output_space::OutputDraft;
-use super::ranking::{Ranked, StopRule, name_of, smallest_good_enough, why_this_basis};
-use super::search::{Search, TIE, basis_choice, in_words_of, named_bases};
+use super::ranking::{Ranked, StopRule, name_of, smallest_good_enough};
+use super::search::{Search, TIE, basis_choice, describe_ranked, named_bases};
 use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Field, Symmetries};
@@ -14,6 +14,7 @@ use crate::plan::InputPlan;
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::Space;
 use crate::{Error, Result};
+use std::cmp::Ordering;
 
 /// Representation errors of inputs below this are not worth more functions: the operator smooths
 /// most of what is lost, and the whole operator judges the rest.
@@ -128,6 +129,50 @@ impl Search<'_> {
         self.ranking(field, whole, stop)?.climb(domain)
     }
 
+    /// Why the basis `chosen` was taken, with which the operator has this error, of those that were `judged`.
+    fn why_this_input(
+        &self,
+        judged: &[(f64, usize)],
+        ranked: &[Ranked],
+        (error, chosen): (f64, usize),
+    ) -> String {
+        let why = format!(
+            "with which the operator errs by {} on {} samples of the search",
+            self.error_in_words(error),
+            self.some.samples(),
+        );
+        let least = judged.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+        match least {
+            Some(&(least, other)) if other != chosen => {
+                let loss = |j: usize| ranked[j].error.max(NEGLIGIBLE_INPUT);
+                let (lost, kept) = (ranked[other].error, ranked[chosen].error);
+                let but = match loss(other).total_cmp(&loss(chosen)) {
+                    Ordering::Greater => {
+                        format!("loses more of the inputs ({lost:.1e} against {kept:.1e})")
+                    }
+                    Ordering::Equal => "has more functions".into(),
+                    Ordering::Less => {
+                        "has functions that the symmetries do not turn into each other".into()
+                    }
+                };
+                format!(
+                    "{why}; {} ties with {}, but {but}",
+                    describe_ranked(&ranked[other]),
+                    self.error_in_words(least),
+                )
+            }
+            _ => format!("{why}, the least of {} tried", judged.len()),
+        }
+    }
+
+    /// An error of the operator; what is less than rounding tells nothing.
+    fn error_in_words(&self, error: f64) -> String {
+        match error <= self.context.rounding {
+            true => "no more than rounding".into(),
+            false => format!("{error:.2e}"),
+        }
+    }
+
     /// Settles space and encoder of input `i` by the whole operator, whose error is returned.
     fn settle_input(
         &self,
@@ -163,18 +208,13 @@ impl Search<'_> {
                 bases: vec![small.spec.clone()],
                 ..drafts[i].plan.clone()
             };
-            drafts[i].rivals.push((in_words_of(small), plan));
+            drafts[i].rivals.push(plan);
         }
         if judge.clear_transform {
             drafts[i].plan.transform = judge.transforms[i];
             drafts[i].transform_open = false;
         }
-        let why = format!(
-            "{}; validation error of the operator {error:.2e} on {} samples, best of {} tried {best:.2e}",
-            why_this_basis(ranked, chosen, "representation error at withheld points"),
-            self.some.samples(),
-            judged.len(),
-        );
+        let why = self.why_this_input(&judged, ranked, (error, chosen));
         let told = basis_choice(Subject::InputBasis, &name, ranked, chosen, why);
         choices.push(told);
         let settings = self.config.input_named(&name);
@@ -223,17 +263,17 @@ impl Search<'_> {
         };
         let mut best: Option<(f64, InputPlan)> = None;
         let mut candidates = vec![Candidate {
-            name: "prescribed".into(),
+            name: in_words(&prescribed),
             error,
         }];
         let trials = [Space::Hybrid, Space::Learned].map(|space| in_space(space, &prescribed));
-        let errors = judge.errors_with(drafts, i, &trials, |plan| in_words(plan).into())?;
+        let errors = judge.errors_with(drafts, i, &trials, in_words)?;
         for (found, trial) in errors.into_iter().zip(trials) {
             let Some(found) = found else {
                 continue;
             };
             candidates.push(Candidate {
-                name: in_words(&trial).into(),
+                name: in_words(&trial),
                 error: found,
             });
             // The first is preferred in a tie.
@@ -245,14 +285,13 @@ impl Search<'_> {
             return Ok(None);
         };
         let close = self.has_more_samples() && found.max(error) < CLOSE * found.min(error);
-        let words = in_words(&trial);
         if found >= WORTH_LEARNING * error {
-            let rival = close.then(|| (words.to_string(), trial));
-            drafts[i].rivals.extend(rival);
+            drafts[i].rivals.extend(close.then_some(trial));
             return Ok(None);
         }
-        let rival = close.then(|| (in_words(&prescribed).to_string(), prescribed));
-        drafts[i].rivals.extend(rival);
+        let chosen = in_words(&trial);
+        let against = in_words(&prescribed);
+        drafts[i].rivals.extend(close.then_some(prescribed));
         drafts[i].plan = InputPlan {
             transform: drafts[i].plan.transform,
             ..trial
@@ -261,9 +300,11 @@ impl Search<'_> {
             subject: Subject::InputSpace,
             field: drafts[i].plan.name.clone(),
             candidates,
-            chosen: words.into(),
+            chosen,
             why: format!(
-                "validation error {found:.2e} against {error:.2e} of prescribed functions"
+                "with which the operator errs by {} on samples of the search, against {} with {against}",
+                self.error_in_words(found),
+                self.error_in_words(error),
             ),
         };
         Ok(Some((choice, found)))
@@ -356,12 +397,19 @@ fn best_of_tied(
     })
 }
 
-/// What kind of space an input has.
-pub(super) fn in_words(plan: &InputPlan) -> &'static str {
-    match plan.is_learned() {
-        true if plan.bases == Space::Learned.of(Vec::new()) => "learned directions",
-        true => "prescribed functions and learned directions",
-        false => "prescribed functions",
+/// The space of an input: what its functions are, and how many where the settings say.
+pub(super) fn in_words(plan: &InputPlan) -> String {
+    let of = |spec: &serde_json::Value| {
+        let text = |key: &str| spec[key].as_str().map(str::to_string);
+        let count = spec["functions"].as_u64().map(|n| n.to_string());
+        let words = [count, text("kind"), text("family")];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    };
+    let spec = serde_json::to_value(&plan.bases[0]).unwrap_or_default();
+    match (plan.is_learned(), &spec["prescribed"]) {
+        (false, _) => of(&spec),
+        (true, serde_json::Value::Null) => "learned directions".into(),
+        (true, prescribed) => format!("{} and learned directions", of(prescribed)),
     }
 }
 

@@ -63,6 +63,7 @@ impl Layers<'_> {
         match self.try_layers(so_far.error) {
             Ok((contest, inputs)) => {
                 let mut candidates = std::mem::take(&mut so_far.candidates);
+                let closed_error = so_far.closed_error;
                 candidates.push(contest.candidate);
                 let decision = match contest.winner {
                     Some(winner) => self.of_layers(winner, inputs),
@@ -70,6 +71,7 @@ impl Layers<'_> {
                 };
                 Ok(Decision {
                     candidates,
+                    closed_error,
                     ..decision
                 })
             }
@@ -92,13 +94,13 @@ impl Layers<'_> {
         if self.on_floor {
             return refuse("the linear map does what the output space allows".into());
         }
+        if samples < FEWEST_SAMPLES {
+            return refuse(format!("{samples} training samples are too few"));
+        }
         if least <= NEGLIGIBLE {
             return refuse(format!(
                 "the error is at most {NEGLIGIBLE:.0e} without them"
             ));
-        }
-        if samples < FEWEST_SAMPLES {
-            return refuse(format!("{samples} training samples are too few"));
         }
         if self.question.context().train.outputs[0].1.is_vector() {
             return refuse("the first output is a vector without points".into());

@@ -83,6 +83,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
         outputs: &represented,
         config: &config.map,
     };
+    let closed_error = closed.error;
     let layers = layers::Layers {
         question: &question,
         config,
@@ -95,6 +96,14 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     };
     if let Some(other) = decision.inputs {
         (inputs, encoded) = other;
+    }
+    // What the closed form errs by with as many samples as the network it was compared with.
+    if let Some(judged) = decision.closed_error {
+        for candidate in &mut prepared.candidates {
+            if candidate.error == closed_error {
+                candidate.error = judged;
+            }
+        }
     }
     prepared.candidates.extend(decision.candidates);
     let (kind, candidates) = (config.map.kind, &prepared.candidates);
@@ -189,34 +198,37 @@ impl Comparison<'_> {
         prepared: &mut Prepared,
     ) -> Result<EncodedInputs> {
         for (i, draft) in self.drafts.iter().enumerate() {
-            let mut words = input_space::in_words(&draft.plan).to_string();
+            if draft.rivals.is_empty() {
+                continue;
+            }
             let others = draft.rivals.par_iter();
-            let others = in_order(others.map(|(_, rival)| self.with_input(&best, i, rival)))?;
-            for ((rival_words, _), other) in draft.rivals.iter().zip(others) {
-                let (least, most) = (other.2.error, best.2.error);
-                let wins = least < most;
-                let mut pair = [rival_words.clone(), words];
-                if !wins {
-                    pair.reverse();
-                }
-                let [chosen, against] = pair;
-                prepared.choices.push(Choice {
-                    subject: Subject::InputSpace,
-                    field: draft.plan.name.clone(),
-                    candidates: Vec::new(),
-                    why: format!(
-                        "with all samples {:.2e} against {:.2e} of {against}",
-                        least.min(most),
-                        least.max(most),
-                    ),
-                    chosen: chosen.clone(),
-                });
-                words = chosen;
-                if wins {
+            let others = in_order(others.map(|rival| self.with_input(&best, i, rival)))?;
+            let named = |(plans, _, closed): &EncodedInputs| Candidate {
+                name: input_space::in_words(&plans[i]),
+                error: closed.error,
+            };
+            let mut candidates = vec![named(&best)];
+            for other in others {
+                candidates.push(named(&other));
+                if other.2.error < best.2.error {
                     prepared.candidates = other.2.candidates.clone();
                     best = other;
                 }
             }
+            candidates.sort_by(|a, b| a.error.total_cmp(&b.error));
+            let others = candidates[1..].iter();
+            let others = others.map(|c| format!("{:.2e} with {}", c.error, c.name));
+            let others = others.collect::<Vec<_>>().join(" and ");
+            prepared.choices.push(Choice {
+                subject: Subject::InputSpace,
+                field: draft.plan.name.clone(),
+                chosen: candidates[0].name.clone(),
+                why: format!(
+                    "with which the operator errs by {:.2e} on all samples, against {others}",
+                    candidates[0].error,
+                ),
+                candidates,
+            });
         }
         Ok(best)
     }

@@ -49,6 +49,8 @@ pub(super) struct Decision {
     pub kernel: Option<KernelReport>,
     /// Networks that were compared with the map in closed form.
     pub candidates: Vec<Candidate>,
+    /// What the map in closed form errs by with as many samples as a network it was compared with.
+    pub closed_error: Option<f64>,
     /// What was not tried, and why.
     pub notes: Vec<String>,
     /// The map's error on held-out samples.
@@ -164,12 +166,13 @@ impl<'a> Question<'a> {
         // Not before the closed form was judged with as many samples.
         let closed = ClosedMap::new(self.context(), &set, closed)?;
         let contest = self.contend(&set, spec, closed.error)?;
-        let candidates = [closed.as_candidate(), contest.candidate];
+        let closed_error = Some(closed.error);
         let mut decision = match contest.winner {
             Some(winner) => winner,
             None => self.closed_form(closed)?,
         };
-        decision.candidates = candidates.into();
+        decision.candidates = vec![contest.candidate];
+        decision.closed_error = closed_error;
         Ok(decision)
     }
 
@@ -305,6 +308,7 @@ impl Decision {
             spaces: None,
             kernel: None,
             candidates: Vec::new(),
+            closed_error: None,
             notes: Vec::new(),
             error: f64::INFINITY,
             inputs: None,
@@ -338,14 +342,6 @@ impl ClosedMap {
         };
         let error = held_out_error(map.as_ref(), set, &context.split);
         Ok(ClosedMap { closed, map, error })
-    }
-
-    /// As a network is compared with it.
-    fn as_candidate(&self) -> Candidate {
-        Candidate {
-            name: format!("{} with the samples of the network", self.map.kind()),
-            error: self.error,
-        }
     }
 }
 

@@ -180,7 +180,8 @@ impl Search<'_> {
         };
         let OutputRanking { ranked, chosen, .. } = ranking;
         let pick = &ranked[*chosen];
-        let why = why_this_basis(ranked, *chosen, &ranking.judged_by());
+        let what = ranking.judged_by();
+        let why = why_this_basis(ranked, *chosen, &what, NEGLIGIBLE_FLOOR);
         let choice = basis_choice(Subject::OutputBasis, name, ranked, *chosen, why);
         let shared = self.some.outputs[draft.index].1.shared_points().is_some();
         let Some(error) = error.filter(|_| settings.space.is_none() && shared) else {

@@ -352,7 +352,7 @@ mod tests {
             |ranked: Vec<Ranked>| -> Vec<f64> { trusted(ranked).iter().map(|r| r.error).collect() };
         assert_eq!(errors(vec![one(0.1, false), one(0.2, true)]), [0.2]);
         let doubtful = vec![one(0.1, false), one(0.2, false)];
-        assert!(why_this_basis(&doubtful, 0, "floor").contains("may oscillate"));
+        assert!(why_this_basis(&doubtful, 0, "floor", 1e-5).contains("may oscillate"));
         assert_eq!(errors(doubtful), [0.1, 0.2]);
     }
 

@@ -48,7 +48,7 @@ pub(super) fn named_bases(field: &Field, named: Option<Vec<BasisSpec>>) -> Vec<B
 }
 
 /// A basis with its size.
-pub(super) fn in_words_of(ranked: &Ranked) -> String {
+pub(super) fn describe_ranked(ranked: &Ranked) -> String {
     format!("{} {}", ranked.functions, name_of(&ranked.spec))
 }
 
@@ -65,11 +65,11 @@ pub(super) fn basis_choice(
         candidates: ranked
             .iter()
             .map(|r| Candidate {
-                name: in_words_of(r),
+                name: describe_ranked(r),
                 error: r.error,
             })
             .collect(),
-        chosen: in_words_of(&ranked[chosen]),
+        chosen: describe_ranked(&ranked[chosen]),
         why,
     }
 }

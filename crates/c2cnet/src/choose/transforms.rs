@@ -10,8 +10,8 @@ pub(super) struct InputDraft {
     /// With no transform where that is open.
     pub(super) plan: InputPlan,
     pub(super) transform_open: bool,
-    /// Other spaces that came close on the samples of the search, in words; all samples decide.
-    pub(super) rivals: Vec<(String, InputPlan)>,
+    /// Other spaces that came close on the samples of the search; all samples decide.
+    pub(super) rivals: Vec<InputPlan>,
 }
 
 /// Plans of the inputs with these transforms.

@@ -64,18 +64,32 @@ pub(in crate::choose) fn name_of(spec: &BasisSpec) -> String {
         .to_string()
 }
 
-/// Why a basis was taken: its error, that of the best of another family, and doubts.
-pub(in crate::choose) fn why_this_basis(ranked: &[Ranked], chosen: usize, what: &str) -> String {
+/// Why a basis was taken by [`smallest_good_enough`]: its error, that of the best of another family, the rule where it
+/// has more, and doubts.
+pub(in crate::choose) fn why_this_basis(
+    ranked: &[Ranked],
+    chosen: usize,
+    what: &str,
+    negligible: f64,
+) -> String {
     let pick = &ranked[chosen];
+    let name = name_of(&pick.spec);
     let runner_up = ranked
         .iter()
-        .filter(|r| r.family != pick.family)
+        .filter(|r| name_of(&r.spec) != name)
         .min_by(|a, b| a.error.total_cmp(&b.error));
+    let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
+    let rule = match pick.error {
+        e if e <= negligible => {
+            format!(", the fewest functions with at most {negligible:.0e}, less than a map errs by")
+        }
+        e if e > best => ", the fewest functions within a tenth of the least".into(),
+        _ => String::new(),
+    };
     let other = runner_up.map_or(String::new(), |r| {
+        let (functions, name) = (r.functions, name_of(&r.spec));
         format!(
-            " (best of another family: {} {}, {:.1e})",
-            r.functions,
-            name_of(&r.spec),
+            " (best of another family: {functions} {name}, {:.1e})",
             r.error
         )
     });
@@ -83,7 +97,7 @@ pub(in crate::choose) fn why_this_basis(ranked: &[Ranked], chosen: usize, what: 
         true => "",
         false => "; it may oscillate between the lines of the grid, as did every basis tried",
     };
-    format!("{what} {:.1e}{other}{doubt}", pick.error)
+    format!("{what} {:.1e}{rule}{other}{doubt}", pick.error)
 }
 
 #[cfg(test)]
