@@ -41,6 +41,9 @@ const KERNEL_ROUNDING: f64 = 1e-9;
 /// With so many times as many samples as coefficients a linear operator is determined without those held out.
 const FEW_FOR_COEFFICIENTS: usize = 2;
 
+/// Kernels that err by less may imitate a linear map.
+const IMITATES: f64 = 1e-3;
+
 /// Compares the maps in closed form that `config` allows, the linear and the kernel one, by their mean errors over
 /// `folds`. The maps themselves are those of the first fold.
 pub(super) fn compare(
@@ -112,7 +115,7 @@ pub(super) fn compare(
     let kernel = kernel.filter(|choice| {
         config.kind == MapKind::Kernel || choice.report.error < WORTH * linear_error
     });
-    if kernel.is_some()
+    if kernel.as_ref().is_some_and(|k| k.report.error < IMITATES)
         && config.kind == MapKind::Auto
         && let Some(error) = exact_with_all_samples(&folds[0], exact)?
     {

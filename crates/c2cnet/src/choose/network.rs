@@ -27,7 +27,8 @@ const PROBES: [usize; 3] = [16, 8, 4];
 /// all of them 2D Darcy finds 0.65.
 const FASTEST: f64 = 0.6;
 
-/// Each doubling brings this power of what the one before it brought: the way down flattens.
+/// Each doubling brings a fully connected network this power of what the one before it brought. Layers go on as they
+/// began.
 const FLATTENING: f64 = 0.85;
 
 /// With fewer samples `auto` trains no network: too few are left to judge one by.
@@ -194,7 +195,11 @@ impl<'a> Question<'a> {
             let error = held_out_error(map.as_ref(), set, &context.split);
             seconds = Some(report.seconds * part as f64);
             // The way down flattens in the end: what is not expected to win will not.
-            let expected = expected_error(shorter, error, part);
+            let flattening = match spec {
+                NetworkSpec::Mlp(_) => FLATTENING,
+                NetworkSpec::Layered(_) => 1.0,
+            };
+            let expected = expected_error(shorter, error, part, flattening);
             if expected > least {
                 let candidate = Candidate {
                     name: format!("{}, expected from 1/{part} of its training", spec.name()),
@@ -346,14 +351,14 @@ impl ClosedMap {
 }
 
 /// The error after all steps, from those after one `part`th of them and after half of that (infinite
-/// if not known, and then hope for the best).
-fn expected_error(shorter: f64, longer: f64, part: usize) -> f64 {
+/// if not known, and then hope for the best), where each doubling brings the power `flattening` of the one before it.
+fn expected_error(shorter: f64, longer: f64, part: usize, flattening: f64) -> f64 {
     let doublings = part.ilog2() as i32;
     if shorter.is_infinite() {
         return longer * FASTEST.powi(doublings);
     }
     let factor = (longer / shorter).clamp(FASTEST, 1.0);
-    let powers = (1..=doublings).map(|k| FLATTENING.powi(k));
+    let powers = (1..=doublings).map(|k| flattening.powi(k));
     longer * factor.powf(powers.sum())
 }
 
@@ -364,13 +369,15 @@ mod tests {
     #[test]
     fn errors_fall_by_less_at_every_doubling() {
         let expected = 0.64 * 0.8f64.powf(0.85 + 0.85 * 0.85 + 0.85f64.powi(3));
-        assert!((expected_error(0.8, 0.64, 8) - expected).abs() < 1e-12);
+        assert!((expected_error(0.8, 0.64, 8, 0.85) - expected).abs() < 1e-12);
         // A fast beginning is not the rule for the rest; without one, hope is all there is.
         let fast = 0.6f64.powf(0.85 + 0.85 * 0.85);
-        assert!((expected_error(0.8, 0.1, 4) - 0.1 * fast).abs() < 1e-12);
+        assert!((expected_error(0.8, 0.1, 4, 0.85) - 0.1 * fast).abs() < 1e-12);
         let hope = 0.6 * 0.6;
-        assert!((expected_error(f64::INFINITY, 0.1, 4) - 0.1 * hope).abs() < 1e-12);
+        assert!((expected_error(f64::INFINITY, 0.1, 4, 0.85) - 0.1 * hope).abs() < 1e-12);
         // An error that rises with the steps promises nothing.
-        assert_eq!(expected_error(0.3, 0.4, 4), 0.4);
+        assert_eq!(expected_error(0.3, 0.4, 4, 0.85), 0.4);
+        // Without flattening every doubling brings the same.
+        assert!((expected_error(0.8, 0.64, 8, 1.0) - 0.32768).abs() < 1e-12);
     }
 }
