@@ -21,10 +21,7 @@ pub enum Error {
         found: String,
     },
     /// NaN or an infinity where a number is needed.
-    #[error(
-        "{what} holds {value} at {place}; remove or repair that sample, or, if NaN stands for a reading that is \
-         missing, say so: `--missing nan`, in Python `missing=\"nan\"` (c2cnet does not guess)"
-    )]
+    #[error("{what} holds {value} at {place}; {}", repair(*value, *optional))]
     NotFinite {
         /// Which array.
         what: String,
@@ -32,6 +29,8 @@ pub enum Error {
         place: String,
         /// The value found there.
         value: f64,
+        /// Whether it is a reading, which may be missing.
+        optional: bool,
     },
     /// A point outside the domain of a basis.
     #[error(
@@ -79,6 +78,20 @@ pub enum Error {
     /// The work was stopped on request.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// What to do about a value that is not finite.
+fn repair(value: f64, optional: bool) -> &'static str {
+    match (value.is_nan(), optional) {
+        (true, true) => {
+            "remove or repair that sample, or, if NaN stands for a reading that is missing, say so: `--missing nan`, in \
+             Python `missing=\"nan\"` (c2cnet does not guess)"
+        }
+        (true, false) => {
+            "only values of functions may be missing, and this cannot; repair it or leave it out"
+        }
+        (false, _) => "nothing can be computed with it; repair it or leave it out",
+    }
 }
 
 impl Error {

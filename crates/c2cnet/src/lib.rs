@@ -103,6 +103,8 @@ pub mod plan;
 pub mod report;
 pub mod settings;
 pub mod storage;
+#[doc(hidden)] // for the other crates of the workspace
+pub mod suggest;
 mod train;
 
 pub use compute::Device;

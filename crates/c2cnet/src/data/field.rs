@@ -98,6 +98,7 @@ impl Field {
                     what: "the data".into(),
                     place: format!("sample {sample}, column {i}"),
                     value: column[i],
+                    optional: false,
                 });
             }
         }
@@ -544,6 +545,7 @@ fn check_finite(values: &[f64], place: impl Fn(usize) -> String) -> Result<()> {
         what: "the data".into(),
         place: place(i),
         value,
+        optional: true,
     })
 }
 

@@ -42,6 +42,7 @@ impl Points {
                 what: "points".into(),
                 place: format!("point {}, coordinate {}", i / dim, i % dim),
                 value: coords[i],
+                optional: false,
             });
         }
         Ok(Points {

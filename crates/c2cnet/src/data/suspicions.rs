@@ -14,6 +14,7 @@ impl Dataset {
             for (name, field) in fields {
                 let label = format!("{kind} {name}");
                 warnings.extend(one_place(label.trim_end(), field));
+                warnings.extend(repeated_points(label.trim_end(), field));
             }
         }
         if train.len() > 1 {
@@ -134,6 +135,35 @@ fn one_place(label: &str, field: &Field) -> Option<String> {
     })
 }
 
+/// Samples that are looked at for points that repeat.
+const LOOKED_AT: usize = 64;
+
+/// Points most of which are there several times in a sample, as if it were several.
+fn repeated_points(label: &str, field: &Field) -> Option<String> {
+    let samples = match field.shared_points() {
+        Some(_) => 1,
+        None => field.samples().min(LOOKED_AT),
+    };
+    (0..samples).find_map(|k| {
+        let points = field.points_of(k);
+        let mut different: Vec<Vec<u64>> = points
+            .iter()
+            .map(|p| p.iter().map(|c| (c + 0.0).to_bits()).collect())
+            .collect();
+        different.sort_unstable();
+        different.dedup();
+        let few = different.len() > 1 && 2 * different.len() <= points.len();
+        few.then(|| {
+            format!(
+                "{label}: sample {k} has {} readings at {} points; are these several samples? In a table `--sample NAME` \
+                 names the column that tells them apart, in Python `sample=`",
+                points.len(),
+                different.len()
+            )
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,5 +204,13 @@ mod tests {
         let good = data(k, k);
         let heap = Dataset::new(heap, good.outputs[0].1.clone()).unwrap();
         says(&heap, "all points are the same");
+        let twice = Points::new(1, vec![0.0, 1.0, 0.0, 1.0]).unwrap();
+        let values = Mat::from_fn(4, 8, |i, k| (i + k) as f64);
+        let several = Field::shared(twice, vec![values]).unwrap();
+        let several = Dataset::new(several, good.outputs[0].1.clone()).unwrap();
+        says(
+            &several,
+            "has 4 readings at 2 points; are these several samples?",
+        );
     }
 }

@@ -4,6 +4,7 @@
 //! * [`Archive`]: the leaves by name, and everything else as one JSON document.
 //! * `file`: an archive as a file with a digest over every byte of it.
 //! * `input`, `output`: how files are read and written, these and all others.
+//! * `signature`: what a file is, by its first bytes.
 //! * `record`, `registry`: trait objects, tagged by a name under which their type is registered.
 //!
 //! Nothing in a file is executable.
@@ -15,6 +16,7 @@ mod input;
 mod output;
 mod record;
 mod registry;
+mod signature;
 pub mod tensor;
 
 pub use archive::Archive;
@@ -22,6 +24,7 @@ pub use file::FORMAT_VERSION;
 pub use input::{open_plain, read_plain, read_text};
 pub use output::{Claim, remove_leftovers, write_atomically};
 pub use record::Storable;
+pub use signature::{SIGNATURE, foreign, is_model};
 
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use record::{Record, restore_settled, serialize_tagged, split_tag};
