@@ -1,10 +1,10 @@
 //! How data files are read, where users may choose.
 
+use c2cnet::Result;
 use c2cnet::data::{Dataset, Missing};
-use c2cnet::{Error, Result};
-use c2cnet_formats::Format;
+use c2cnet_formats::Names;
 use clap::ValueEnum;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The flag of every command that reads values.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -25,13 +25,18 @@ enum MissingFlag {
 impl Reading {
     /// The data of a file.
     pub fn read(self, path: &Path) -> Result<Dataset> {
-        match (self.missing, Format::of(path)?) {
-            (MissingFlag::Refuse, _) => c2cnet_formats::read(path),
-            (MissingFlag::Nan, Format::Npz) => Dataset::read_npz_with(path, Missing::Nan),
-            (MissingFlag::Nan, _) => Err(Error::Config(format!(
-                "{}: --missing nan is for .npz files; in a table leave out the rows of missing readings",
-                path.display()
-            ))),
+        c2cnet_formats::read_named(path, &Names::default(), self.missing())
+    }
+
+    /// The data of files with one sample each, under other names.
+    pub fn collect(self, paths: &[PathBuf], names: &Names) -> Result<Dataset> {
+        c2cnet_formats::collect(paths, names, self.missing())
+    }
+
+    fn missing(self) -> Missing {
+        match self.missing {
+            MissingFlag::Refuse => Missing::Refuse,
+            MissingFlag::Nan => Missing::Nan,
         }
     }
 }

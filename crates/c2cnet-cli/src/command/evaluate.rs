@@ -69,10 +69,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let writes = [&args.per_sample, &args.figure].into_iter().flatten();
-    let writes: Vec<_> = writes
-        .map(|path| (path.as_path(), FileKind::Other))
-        .collect();
+    let figure = (args.figure.as_deref()).map(|path| (path, FileKind::Figure));
+    let table = (args.per_sample.as_deref()).map(|path| (path, FileKind::Other));
+    let writes: Vec<_> = table.into_iter().chain(figure).collect();
     let source = Source::of(&args.data)?;
     let data: Vec<&Path> = match &source {
         Source::File(path) => vec![path],
