@@ -1,8 +1,8 @@
 //! How data files are read, where users may choose.
 
-use c2cnet::Result;
 use c2cnet::data::{Dataset, Missing};
-use c2cnet_formats::Names;
+use c2cnet::{C2CNet, Error, Result};
+use c2cnet_formats::{Format, Names};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,28 @@ impl Reading {
         c2cnet_formats::read_named(path, &Names::default(), self.missing())
     }
 
+    /// The inputs of a file for a model, which knows their points where an `.npz` file lacks them.
+    pub fn read_for(self, model: &C2CNet, path: &Path) -> Result<Dataset> {
+        if Format::of(path)? != Format::Npz {
+            return self.read(path);
+        }
+        let known = model.inputs().iter();
+        let known = known.filter_map(|(name, e)| Some((name.clone(), e.seen().points()?.clone())));
+        Dataset::read_npz_at(path, self.missing(), known.collect())
+    }
+
+    /// The data of a file with outputs, which a fit or a judgement needs.
+    pub fn read_pairs(self, path: &Path) -> Result<Dataset> {
+        let data = self.read(path)?;
+        match data.outputs.is_empty() {
+            false => Ok(data),
+            true => Err(Error::Data(format!(
+                "{}: has inputs alone; outputs are needed here, `u` at points `y` or quantities `q`",
+                path.display()
+            ))),
+        }
+    }
+
     /// The data of files with one sample each, under other names.
     pub fn collect(self, paths: &[PathBuf], names: &Names) -> Result<Dataset> {
         c2cnet_formats::collect(paths, names, self.missing())
@@ -38,5 +60,16 @@ impl Reading {
             MissingFlag::Refuse => Missing::Refuse,
             MissingFlag::Nan => Missing::Nan,
         }
+    }
+}
+
+/// An error about data with the file that holds it, where it does not say.
+pub fn of_file(path: &Path, error: Error) -> Error {
+    let file = path.display().to_string();
+    match error {
+        Error::Data(_) | Error::Shape { .. } if !error.to_string().contains(&file) => {
+            Error::Data(format!("{file}: {error}"))
+        }
+        other => other,
     }
 }

@@ -157,16 +157,24 @@ pub fn ignored(path: &Path, names: &Names) -> Result<Vec<String>> {
     }
 }
 
-/// Points to predict at, with the cells between them where the file has such: a mesh, or what
-/// [`read_points`] takes.
+/// Points to predict at, with the cells between them where the file has such: a mesh, a table with named columns, or
+/// what [`read_points`] takes.
 ///
 /// # Errors
 /// If the file cannot be read or is damaged.
 pub fn read_places(path: &Path) -> Result<Mesh> {
-    if Format::of(path)?.is_mesh() {
+    let format = Format::of(path)?;
+    if format.is_mesh() {
         return read_mesh(path);
     }
-    Ok(Mesh::of_points(read_points(path)?))
+    let named = match format {
+        Format::Csv => table::points(path)?,
+        _ => None,
+    };
+    Ok(Mesh::of_points(match named {
+        Some(points) => points,
+        None => read_points(path)?,
+    }))
 }
 
 fn read_mesh(path: &Path) -> Result<Mesh> {

@@ -50,6 +50,7 @@ fn fit_to(
     observer: &dyn Observer,
     source: Source,
 ) -> Result<(C2CNet, FitReport)> {
+    config.check_places(&train)?;
     let (train, moving) = settle_nodes(train, config, observer)?;
     let (train, sizes) = in_sizes(train, config)?;
     let context = Context::new(&train, config.protocol(), observer);
@@ -72,6 +73,7 @@ pub fn plan(
     config.check()?;
     data.check()?;
     let train = training_samples(Cow::Borrowed(data))?;
+    config.check_places(&train)?;
     let (train, moving) = settle_nodes(train, config, observer)?;
     let (train, sizes) = in_sizes(train, config)?;
     let context = Context::new(&train, config.protocol(), observer);

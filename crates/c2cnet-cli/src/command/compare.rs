@@ -156,7 +156,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         ))
         .into());
     }
-    let data = args.reading.read(&args.data)?;
+    let data = args.reading.read_pairs(&args.data)?;
     let test = data.test_indices();
     check_test(args, &data)?;
     // Anything that may be missing is looked for before the first fit.

@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         .map(|path| (path.as_path(), FileKind::Other));
     outputs::check(args.force, reads, &writes)?;
     let progress = Progress::start("reading the data");
-    let data = args.reading.read(&args.data)?;
+    let data = args.reading.read_pairs(&args.data)?;
     let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;
     let mut train = data.train_indices();
     train.truncate(config.search.samples);

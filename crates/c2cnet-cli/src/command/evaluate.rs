@@ -4,7 +4,7 @@ use super::errors;
 use crate::file_kind::FileKind;
 use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
 use c2cnet::data::Dataset;
@@ -88,13 +88,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.model)?;
-    let data = args.reading.read(path)?;
+    let data = args.reading.read_pairs(path)?;
     let (on, indices) = samples_of(&data, &args.on, &model)?;
     drop(progress);
     let progress = Progress::start(format!("predicting {}", counted(indices.len(), "sample")));
     let chosen = data.select(&indices);
     let clock = Instant::now();
-    let mut report = model.evaluate(&chosen)?;
+    let mut report = model.evaluate(&chosen).map_err(|e| of_file(path, e))?;
     let seconds = clock.elapsed().as_secs_f64();
     // Drawn before samples get their numbers in the file; a figure that fails takes nothing else with it.
     let figure = args.figure.as_ref().map(|figure| {
@@ -234,8 +234,8 @@ impl Evaluated {
         }
         if on == "train" {
             say(
-                "The model was fitted to these samples: on others its errors are larger. `c2cnet fit --test-fraction 0.2` sets\n\
-                 some apart.\n",
+                "The model was fitted to these samples: on others its errors are larger.\n\
+                 `c2cnet fit --test-fraction 0.2` sets some apart.\n",
             )?;
         }
         say(format_args!(
@@ -245,8 +245,8 @@ impl Evaluated {
         say(errors::table(report, numbered))?;
         if let Some(error) = withheld_at_fit(model) {
             say(format_args!(
-                "\nAt output points that no space had seen, held-out training samples had an RL2E of {}; those points \n\
-                 returned for the final fit.",
+                "\nAt output points that no space had seen, held-out training samples had an RL2E of {}.\n\
+                 Those points returned for the final fit.",
                 terminal::error(error)
             ))?;
         }

@@ -4,7 +4,7 @@ use super::evaluate::samples_of;
 use crate::file_kind::FileKind;
 use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::training;
 use c2cnet::{C2CNet, Error};
 use c2cnet_experiments::report::{self, Subject};
@@ -109,13 +109,14 @@ fn of_model(args: &Args, data_file: &Path) -> anyhow::Result<()> {
     outputs::check(args.force, reads, &[(&page, FileKind::Page)])?;
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.subject)?;
-    let data = args.reading.read(data_file)?;
+    let data = args.reading.read_pairs(data_file)?;
     let (on, numbers) = samples_of(&data, &args.on, &model)?;
     let metrics = args.metrics.as_deref().map(training::read_metrics);
     let metrics = metrics.transpose()?.unwrap_or_default();
     progress.step(format!("predicting {}", counted(numbers.len(), "sample")));
     let chosen = data.select(&numbers);
-    let mut errors = model.evaluate(&chosen)?;
+    let errors = model.evaluate(&chosen);
+    let mut errors = errors.map_err(|e| of_file(data_file, e))?;
     // Samples are numbered as in the file.
     errors.worst_sample = numbers[errors.worst_sample];
     progress.step("drawing");

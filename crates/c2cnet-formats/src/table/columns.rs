@@ -58,7 +58,7 @@ impl Columns {
             split: place(header, "split"),
             output_points: numbered(header, "y"),
             points: match &names.points[..] {
-                [] => Self::points_by_name(header)?,
+                [] => points_by_name(header)?,
                 given => given.iter().map(wanted).collect::<Outcome<_>>()?,
             },
             ..Columns::default()
@@ -88,25 +88,6 @@ impl Columns {
         }
         columns.check(header)?;
         Ok(columns)
-    }
-
-    /// The columns called x, y, z or x0, x1, ...
-    pub(super) fn points_by_name(header: &[&str]) -> Outcome<Vec<usize>> {
-        let axes = numbered(header, "x");
-        if !axes.is_empty() {
-            return Ok(axes);
-        }
-        let at = |name| place(header, name);
-        if let (Some(x), Some(y), None) = (at("x"), at("y"), at("z"))
-            && header[x + 1..y.max(x + 1)].iter().any(|h| is_value(h, "f"))
-        {
-            return Err(
-                "has the columns x, f, y in this order: is y the second coordinate of each point, or where the output \
-                 was observed? In the first case call them x0 and x1, in the second y0 instead of y"
-                    .into(),
-            );
-        }
-        Ok(["x", "y", "z"].into_iter().map_while(at).collect())
     }
 
     /// Takes the column `f`, `f[0]`, `u.NAME[1]`, `p[2]` and so on.
@@ -172,20 +153,40 @@ impl Columns {
     }
 }
 
+/// The columns called x, y, z or x0, x1, ...
+pub(super) fn points_by_name(header: &[&str]) -> Outcome<Vec<usize>> {
+    let axes = numbered(header, "x");
+    if !axes.is_empty() {
+        return Ok(axes);
+    }
+    let at = |name| place(header, name);
+    if let (Some(x), Some(y), None) = (at("x"), at("y"), at("z"))
+        && header[x + 1..y.max(x + 1)].iter().any(|h| is_value(h, "f"))
+    {
+        return Err(
+            "has the columns x, f, y in this order: is y the second coordinate of each point, or where the output \
+             was observed? In the first case call them x0 and x1, in the second y0 instead of y"
+                .into(),
+        );
+    }
+    Ok(["x", "y", "z"].into_iter().map_while(at).collect())
+}
+
 /// The column of this name, in capitals or not; one that is written in the same way comes first.
-fn place(header: &[&str], name: &str) -> Option<usize> {
+pub(super) fn place(header: &[&str], name: &str) -> Option<usize> {
     let exact = header.iter().position(|h| *h == name);
     exact.or_else(|| header.iter().position(|h| h.eq_ignore_ascii_case(name)))
 }
 
 /// The columns `x0`, `x1`, ...
-fn numbered(header: &[&str], stem: &str) -> Vec<usize> {
+pub(super) fn numbered(header: &[&str], stem: &str) -> Vec<usize> {
     (0..)
         .map_while(|k| place(header, &format!("{stem}{k}")))
         .collect()
 }
 
 /// Whether a column holds values of `stem`: `f`, `f[0]`, `f.NAME`.
-fn is_value(column: &str, stem: &str) -> bool {
-    column.split(['[', '.']).next() == Some(stem)
+pub(super) fn is_value(column: &str, stem: &str) -> bool {
+    let before = column.split(['[', '.']).next();
+    before.is_some_and(|b| b.eq_ignore_ascii_case(stem))
 }

@@ -19,12 +19,14 @@
 //! skipped.
 
 mod columns;
+mod points;
 mod read;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use points::points;
 pub(crate) use read::{ignored, read};
 pub(crate) use write::write;
 

@@ -36,7 +36,7 @@ pub(crate) fn ignored(path: &Path, names: &Names) -> Result<Vec<String>> {
 }
 
 /// A reader of the records, with the separator that stands in the first line.
-fn reader_of(bytes: &[u8]) -> csv::Reader<&[u8]> {
+pub(super) fn reader_of(bytes: &[u8]) -> csv::Reader<&[u8]> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let first = bytes
         .split(|b| *b == b'\n')
@@ -50,12 +50,12 @@ fn reader_of(bytes: &[u8]) -> csv::Reader<&[u8]> {
         .from_reader(bytes)
 }
 
-fn header_of(reader: &mut csv::Reader<&[u8]>) -> Outcome<csv::StringRecord> {
+pub(super) fn header_of(reader: &mut csv::Reader<&[u8]>) -> Outcome<csv::StringRecord> {
     Ok(reader.headers().map_err(|e| in_words(&e))?.clone())
 }
 
 /// What the parser found wrong.
-fn in_words(error: &csv::Error) -> String {
+pub(super) fn in_words(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths {
             pos: Some(at),
@@ -149,11 +149,11 @@ impl Columns {
 }
 
 /// A row, with what is needed to speak of it.
-struct Row<'a> {
-    record: &'a csv::StringRecord,
-    header: &'a csv::StringRecord,
-    line: u64,
-    missing: Missing,
+pub(super) struct Row<'a> {
+    pub record: &'a csv::StringRecord,
+    pub header: &'a csv::StringRecord,
+    pub line: u64,
+    pub missing: Missing,
 }
 
 impl Row<'_> {
@@ -182,7 +182,7 @@ impl Row<'_> {
     }
 
     /// All of the columns, or none of them.
-    fn numbers(&self, columns: &[usize], what: &str) -> Outcome<Option<Vec<f64>>> {
+    pub(super) fn numbers(&self, columns: &[usize], what: &str) -> Outcome<Option<Vec<f64>>> {
         let all: Vec<Option<f64>> = columns
             .iter()
             .map(|c| self.number(*c))

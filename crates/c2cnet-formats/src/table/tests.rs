@@ -123,3 +123,35 @@ fn nan_is_a_missing_reading_when_asked() {
     assert_eq!(data.inputs[0].1.values_of(0), [1.0, 4.0]);
     assert_eq!(data.outputs[0].1.values_of(0), [2.0, 3.0, 5.0]);
 }
+
+#[test]
+fn points_are_found_by_the_names_of_columns() {
+    let points = |text: &str| super::points::parse(text.as_bytes());
+    let coords = |text: &str| points(text).unwrap().unwrap().coords().to_vec();
+    assert_eq!(coords("y,x\n1,2\n3,4\n"), [2.0, 1.0, 4.0, 3.0]);
+    assert_eq!(
+        coords("sample,x0,x1,u\n0,1,2,9\n0,3,4,9\n1,1,2,8\n1,3,4,8\n"),
+        [1.0, 2.0, 3.0, 4.0]
+    );
+    assert_eq!(coords("x,y0,f,u\n0,0.5,1,2\n1,,3,\n"), [0.5]);
+    assert_eq!(coords("depth\n0\n1\n"), [0.0, 1.0]);
+    for by_position in ["0,1\n2,3\n", "x y\n0 1\n", "# x\n0\n"] {
+        assert!(points(by_position).unwrap().is_none(), "{by_position}");
+    }
+    for (text, part) in [
+        (
+            "lon,lat\n0,1\n",
+            "has the columns lon, lat; those of points are",
+        ),
+        ("id,x\n0,1\n", "leave the first line out"),
+        (
+            "sample,x,u\n0,1,2\n1,3,4\n",
+            "other points in sample 1 than in sample 0",
+        ),
+        ("x,y\n", "no points"),
+        ("x,y\n0,oops\n", "line 2 holds \"oops\""),
+    ] {
+        let error = points(text).expect_err(text);
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}

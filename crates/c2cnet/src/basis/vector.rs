@@ -1,7 +1,7 @@
 //! Bases for fields with several components (the paper's Section 2.4).
 
 use super::{Basis, BasisFamily, Design, SingleValue, SingleValueSpec};
-use crate::data::Points;
+use crate::data::{Bounds, Points};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
@@ -181,6 +181,11 @@ impl FieldBasis {
     /// How many components.
     pub fn components(&self) -> usize {
         self.parts.iter().map(|p| p.components.len()).sum()
+    }
+
+    /// The domain of the first component.
+    pub fn domain(&self) -> &Bounds {
+        self.parts[0].components[0].domain()
     }
 
     /// Whether the field is a vector without points: every component has a single value.

@@ -17,6 +17,7 @@ mod orthonormal;
 mod prior;
 mod range;
 mod scattered;
+mod seen;
 mod spectrum;
 mod vector;
 
@@ -26,6 +27,7 @@ pub use input_space::{FieldEncoder, Transform};
 pub(crate) use input_space::{Stacked, stack_components};
 pub(crate) use range::Range;
 pub use scattered::{SampleEncoder, encode_sample};
+pub use seen::{Seen, Strange};
 pub use spectrum::Spectrum;
 pub use vector::{Kind, VectorEncoder, VectorSpec};
 pub(crate) use vector::{Standard, check_width, logarithm};
@@ -88,6 +90,7 @@ impl Regularisation {
 impl std::fmt::Display for Regularisation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Regularisation::Ridge { lambda: 0.0 } => write!(f, "least squares, lambda 0"),
             Regularisation::Ridge { lambda } => {
                 write!(f, "ridge, lambda {lambda:.2e} (normalised by n1)")
             }

@@ -1,6 +1,7 @@
 //! The zip archive around the arrays of an `.npz` file.
 
 use super::array::{Array, Header, Kind, Values, shown};
+use crate::data::Points;
 use crate::storage::{SIGNATURE, foreign, open_plain};
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ pub(in crate::data) struct NpzFile {
     /// Where in the archive the array of a key is.
     places: HashMap<String, usize>,
     archive: ZipArchive<BufReader<File>>,
+    /// Points of inputs, by name, that stand in for those which the file lacks.
+    pub known: Vec<(String, Points)>,
     /// Bytes of the file.
     size: u64,
 }
@@ -64,6 +67,7 @@ impl NpzFile {
             keys,
             places,
             archive,
+            known: Vec::new(),
             size,
         })
     }

@@ -16,6 +16,8 @@ pub(super) enum Place {
     Grid(String),
     /// By the coordinates along each axis of a grid.
     Axes(Vec<String>),
+    /// Nowhere: those that are known for the input of this name.
+    Known(String),
 }
 
 /// How the values of a field are laid out.
@@ -79,6 +81,16 @@ impl Layout {
             }
         }
         let points = side.points;
+        if let Some((_, known)) = npz.known.iter().find(|(n, _)| points == "x" && n == name) {
+            let place = || Place::Known(name.to_string());
+            let listed = grid_layout(place(), &[known.len()], shape);
+            let natural = || grid_layout(place(), &known.shape(), shape);
+            let expected = || grid_shapes(&known.shape());
+            return listed.or_else(natural).ok_or_else(|| {
+                let expected = format!("{} at the model's points", expected());
+                npz.bad_shape(&values, expected, shape)
+            });
+        }
         // Those of the inputs are never taken for those of the outputs without a word.
         let inputs: Vec<String> = match points {
             "y" => axis_keys(npz, "x", "")?,

@@ -39,7 +39,20 @@ impl Dataset {
     /// # Errors
     /// As [`Dataset::read_npz`], or if a sample has no reading at all.
     pub fn read_npz_with(path: &Path, missing: Missing) -> Result<Dataset> {
+        Dataset::read_npz_at(path, missing, Vec::new())
+    }
+
+    /// The same with points of inputs, by name, for those that the file has none of.
+    ///
+    /// # Errors
+    /// As [`Dataset::read_npz_with`].
+    pub fn read_npz_at(
+        path: &Path,
+        missing: Missing,
+        known: Vec<(String, Points)>,
+    ) -> Result<Dataset> {
         let mut npz = NpzFile::open(path)?;
+        npz.known = known;
         check_keys(&npz)?;
         let inputs = read_fields(&mut npz, INPUTS, missing)?;
         if inputs.is_empty() {
@@ -221,7 +234,7 @@ fn read_field(
     let components = layout.components * if complex { 2 } else { 1 };
     let counts = match &layout.place {
         Place::Listed(key) | Place::PerSample(key) => count_key(npz, side.points, name, key),
-        Place::Grid(_) | Place::Axes(_) => None,
+        Place::Grid(_) | Place::Axes(_) | Place::Known(_) => None,
     };
     let place = (layout.place, counts);
     let set = match known.get(&place) {
@@ -249,6 +262,11 @@ fn read_field(
 fn read_point_set(npz: &mut NpzFile, place: &Place, count_key: Option<&str>) -> Result<PointSet> {
     let key = match place {
         Place::Axes(axes) => return crossings(npz, axes).map(PointSet::Shared),
+        Place::Known(name) => {
+            let known = npz.known.iter().find(|(n, _)| n == name);
+            let (_, points) = known.expect("its shape has been looked at");
+            return Ok(PointSet::Shared(points.clone()));
+        }
         Place::Listed(key) | Place::Grid(key) | Place::PerSample(key) => key,
     };
     let (shape, coords) = npz.floats(key)?;
