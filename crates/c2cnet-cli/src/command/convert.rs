@@ -21,7 +21,7 @@ meshio reads: python -m c2cnet convert --help
 
 Examples:
   c2cnet convert run_*.vtu --f conductivity --u temperature -o data.npz
-  c2cnet convert sensors.csv --sample run --x lon,lat --f wind --u wave -o data.npz
+  c2cnet convert sensors.csv --sample run --x lon,lat --f wind --u wave -o d.npz
   c2cnet convert data.npz -o data.csv";
 
 /// Convert data between formats, or collect files with one sample each.

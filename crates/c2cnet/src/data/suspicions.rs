@@ -19,9 +19,9 @@ impl Dataset {
             for ((name, field), key) in fields.iter().zip(&keys) {
                 let label = format!("{kind} {name}");
                 let label = label.trim_end();
+                warnings.extend(looks_like_a_grid(label, axis, field));
                 warnings.extend(field.one_place().map(|text| format!("{label}: {text}")));
                 warnings.extend(repeated_points(label, field));
-                warnings.extend(looks_like_a_grid(label, axis, field));
                 warnings.extend(constant_columns(&format!("{kind} {key}"), field));
                 if field.is_same_at_all_points() {
                     let vector = if kind == "input" { "p" } else { "q" };
@@ -142,8 +142,12 @@ impl Field {
         let bounds = self.bounding_box();
         let same = (0..bounds.dim()).all(|k| bounds.width(k) == 0.0);
         (same && several && !self.is_vector()).then(|| {
+            let place = match bounds.dim() {
+                1..=4 => format!(", {bounds}"),
+                _ => String::new(),
+            };
             format!(
-                "all points are the same, {bounds}; look whether the right array was saved, or give values without points \
+                "all points are the same{place}; look whether the right array was saved, or give values without points \
                  as a vector"
             )
         })

@@ -84,7 +84,8 @@ fn range(message: &str) -> String {
     };
     let groups = groups();
     let mut settings = groups.iter().flat_map(|group| &group.settings);
-    match settings.find(|setting| setting.name == key && !setting.range.is_empty()) {
+    let says = |range: &str| !range.is_empty() && range != "any" && !range.starts_with("see ");
+    match settings.find(|setting| setting.name == key && says(&setting.range)) {
         Some(setting) => format!("; values of `{key}`: {}", setting.range),
         None => String::new(),
     }

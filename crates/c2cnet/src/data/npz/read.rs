@@ -123,10 +123,10 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
             return Err(Error::format(
                 &npz.path,
                 format!(
-                    "unknown key `{key}`{}; known are {} (also as x.NAME and so on), x0, x1, ... for the axes of a grid, and {}",
+                    "unknown key `{key}`{} Known are {} (also as x.NAME and so on), x0, x1, ... for the axes of a grid, and {}",
                     match did_you_mean(key, FIELD_KEYS.into_iter().chain(FILE_KEYS)) {
                         none if none.is_empty() =>
-                            "; leave it out, or put it into `meta`, a JSON text".to_string(),
+                            "; leave it out, or put it into `meta`, a JSON text.".to_string(),
                         meant => meant,
                     },
                     FIELD_KEYS.join(", "),

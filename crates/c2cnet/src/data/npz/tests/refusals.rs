@@ -118,7 +118,7 @@ fn unknown_missing_and_unused_keys() {
     );
     assert_says(
         read_with(&|npz| npz.put_f64("U", &[1], [0.0])),
-        &["`U`", "known are x, f"],
+        &["`U`", "Known are x, f"],
     );
     assert_says(
         read_with(&|npz| npz.put_f64("meta.a", &[1], [0.0])),
