@@ -170,7 +170,7 @@ fn errors(subject: &Subject<'_>) -> Markup {
         .map(|(name, value, words)| {
             vec![
                 Cell::text(name),
-                Cell::number(value, error),
+                Cell::number(value, if name == "rms" { format::number } else { error }),
                 Cell::text(words),
             ]
         })
@@ -308,7 +308,7 @@ fn by_component(functions: &[ComponentError]) -> Markup {
                 },
                 Cell::number(Some(f.rl2e), error),
                 Cell::number(Some(f.rmse), error),
-                Cell::number(Some(f.rms), error),
+                Cell::number(Some(f.rms), format::number),
             ]
         })
         .collect();
@@ -345,16 +345,15 @@ fn histogram(subject: &Subject<'_>) -> Markup {
     let (mut x, mut y) = (vec![10f64.powf(low)], vec![0.0]);
     for (k, count) in counts.iter().enumerate() {
         let edge = |k: usize| 10f64.powf(low + k as f64 * width);
-        x.extend([edge(k), edge(k + 1)]);
-        y.extend([*count, *count]);
+        x.extend([edge(k), edge(k + 1), edge(k + 1)]);
+        y.extend([*count, *count, 0.0]);
     }
-    x.push(10f64.powf(high));
-    y.push(0.0);
     let curve = Curve {
         title: "How many samples have which error".into(),
         x: Axis::log("RL2E of a sample"),
         y: Axis::linear("samples"),
         series: vec![Series::new(String::new(), x, y)],
+        bars: true,
         ..Curve::default()
     };
     embed::curve("histogram", &curve)

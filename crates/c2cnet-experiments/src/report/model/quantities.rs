@@ -2,7 +2,7 @@
 
 use super::Subject;
 use crate::report::embed;
-use crate::report::format::error;
+use crate::report::format::{error, number};
 use crate::report::table::{Cell, Head, sortable};
 use c2cnet::Result;
 use c2cnet::data::{Field, Points};
@@ -27,7 +27,7 @@ pub(super) fn section(subject: &Subject<'_>) -> Result<Markup> {
         vec![
             Cell::text(&name),
             Cell::number(Some(rmse), error),
-            Cell::number(Some(deviation), error),
+            Cell::number(Some(deviation), number),
             Cell::number(Some(rmse / deviation), error),
         ]
     };
