@@ -1,7 +1,9 @@
 //! What a file is, by its first bytes and not by its name.
 
-use c2cnet::internal::{array_names, open_plain};
+use c2cnet::internal::{SIGNATURE, array_names, is_model, open_plain};
 use c2cnet::{Error, Result};
+use c2cnet_experiments::output_path;
+use c2cnet_formats::Format;
 use std::io::Read;
 use std::path::Path;
 
@@ -13,6 +15,9 @@ pub enum FileKind {
     Data,
     /// Outputs alone.
     Prediction,
+    /// Known when it is made, and [`FileKind::Other`] when it is found.
+    Figure,
+    Page,
     Other,
 }
 
@@ -22,7 +27,7 @@ impl FileKind {
     pub fn of(path: &Path) -> Result<Self> {
         let (file, _) = open_plain(path)?;
         let mut start = Vec::new();
-        let read = file.take(9).read_to_end(&mut start);
+        let read = file.take(SIGNATURE as u64).read_to_end(&mut start);
         read.map_err(|e| Error::io(path, e))?;
         if start.starts_with(b"PK") {
             // A damaged archive may be data that can be repaired.
@@ -35,10 +40,23 @@ impl FileKind {
                 FileKind::Data
             });
         }
-        Ok(match start.get(8) {
-            Some(b'{') => FileKind::Model,
-            _ => FileKind::Other,
+        Ok(match is_model(&start) {
+            true => FileKind::Model,
+            false => FileKind::Other,
         })
+    }
+
+    /// Refuses a name whose ending says something else than what such a file will be.
+    ///
+    /// # Errors
+    /// Lists the endings.
+    pub fn check_ending(self, path: &Path) -> Result<()> {
+        match self {
+            FileKind::Data | FileKind::Prediction => Format::named(path).map(drop),
+            FileKind::Figure => output_path::check_ending(path, "a figure", &output_path::FIGURES),
+            FileKind::Page => output_path::check_ending(path, "a page", &["html", "htm"]),
+            FileKind::Model | FileKind::Other => Ok(()),
+        }
     }
 
     /// In words, with an article.
@@ -47,6 +65,8 @@ impl FileKind {
             FileKind::Model => "a model",
             FileKind::Data => "data",
             FileKind::Prediction => "a prediction",
+            FileKind::Figure => "a figure",
+            FileKind::Page => "a page",
             FileKind::Other => "a file",
         }
     }

@@ -34,7 +34,8 @@ Exit codes:
   1    any other failure
   2    wrong usage or settings
   3    data that cannot be used: shapes, NaN, points outside the domain
-  4    a file that cannot be read or written, is damaged or of another kind
+  4    a file that cannot be read or written, is damaged, of another kind, or whose keys, counts or
+       cells do not belong together
   5    a computation that failed
   6    not enough memory
   130  interrupted (Ctrl-C; a second Ctrl-C stops at once)";
@@ -45,7 +46,7 @@ Exit codes:
 #[command(name = "c2cnet", version, after_help = AFTER_HELP)]
 struct Cli {
     /// Number of threads to use, at most one per core; results do not depend on it [default: one per core].
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = count)]
     threads: Option<NonZeroUsize>,
 
     /// How progress is shown, on standard error.
@@ -137,6 +138,11 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         .num_threads(threads(cli.threads))
         .build_global()?;
     cli.command.run()
+}
+
+fn count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "give a whole number, at least 1".into())
 }
 
 /// As many threads as asked for, but no more than there are cores; 0: one per core.

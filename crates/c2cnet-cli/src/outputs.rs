@@ -18,7 +18,7 @@ pub struct Force {
 /// those it reads, `writes` those it writes and what it makes of them.
 ///
 /// # Errors
-/// If an output cannot be written, is also an input or another output, or is a model or data file that this command does
+/// If an output cannot be written, has an ending that says something else, is also an input or another output, or is a model or data file that this command does
 /// not make.
 pub fn check<'a>(
     force: Force,
@@ -28,6 +28,7 @@ pub fn check<'a>(
     let reads: Vec<&Path> = reads.into_iter().collect();
     for (i, &(path, makes)) in writes.iter().enumerate() {
         output_path::check(path)?;
+        makes.check_ending(path)?;
         if reads.iter().any(|read| same(read, path)) {
             return Err(Error::Config(format!(
                 "{} is read by this command, which would destroy it; give another name for the output",

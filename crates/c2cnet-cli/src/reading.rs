@@ -1,10 +1,10 @@
 //! How data files are read, where users may choose.
 
 use c2cnet::data::{Dataset, Missing};
-use c2cnet::{Error, Result};
-use c2cnet_formats::Format;
+use c2cnet::{C2CNet, Error, Result};
+use c2cnet_formats::{Format, Names};
 use clap::ValueEnum;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The flag of every command that reads values.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -25,13 +25,51 @@ enum MissingFlag {
 impl Reading {
     /// The data of a file.
     pub fn read(self, path: &Path) -> Result<Dataset> {
-        match (self.missing, Format::of(path)?) {
-            (MissingFlag::Refuse, _) => c2cnet_formats::read(path),
-            (MissingFlag::Nan, Format::Npz) => Dataset::read_npz_with(path, Missing::Nan),
-            (MissingFlag::Nan, _) => Err(Error::Config(format!(
-                "{}: --missing nan is for .npz files; in a table leave out the rows of missing readings",
+        c2cnet_formats::read_named(path, &Names::default(), self.missing())
+    }
+
+    /// The inputs of a file for a model, which knows their points where an `.npz` file lacks them.
+    pub fn read_for(self, model: &C2CNet, path: &Path) -> Result<Dataset> {
+        if Format::of(path)? != Format::Npz {
+            return self.read(path);
+        }
+        let known = model.inputs().iter();
+        let known = known.filter_map(|(name, e)| Some((name.clone(), e.seen().points()?.clone())));
+        Dataset::read_npz_at(path, self.missing(), known.collect())
+    }
+
+    /// The data of a file with outputs, which a fit or a judgement needs.
+    pub fn read_pairs(self, path: &Path) -> Result<Dataset> {
+        let data = self.read(path)?;
+        match data.outputs.is_empty() {
+            false => Ok(data),
+            true => Err(Error::Data(format!(
+                "{}: has inputs alone; outputs are needed here, `u` at points `y` or quantities `q`",
                 path.display()
             ))),
         }
+    }
+
+    /// The data of files with one sample each, under other names.
+    pub fn collect(self, paths: &[PathBuf], names: &Names) -> Result<Dataset> {
+        c2cnet_formats::collect(paths, names, self.missing())
+    }
+
+    fn missing(self) -> Missing {
+        match self.missing {
+            MissingFlag::Refuse => Missing::Refuse,
+            MissingFlag::Nan => Missing::Nan,
+        }
+    }
+}
+
+/// An error about data with the file that holds it, where it does not say.
+pub fn of_file(path: &Path, error: Error) -> Error {
+    let file = path.display().to_string();
+    match error {
+        Error::Data(_) | Error::Shape { .. } if !error.to_string().contains(&file) => {
+            Error::Data(format!("{file}: {error}"))
+        }
+        other => other,
     }
 }

@@ -1,6 +1,7 @@
 //! Settings from a TOML file and from `key=value` pairs, as one table.
 
 use anyhow::Context;
+use c2cnet::settings::explain;
 use c2cnet::{Error, FitConfig, Plan, Result};
 use c2cnet_experiments::merge;
 use clap::{Args, ValueEnum};
@@ -201,13 +202,13 @@ fn in_file(path: &Path, error: &toml::de::Error) -> Error {
     Error::Config(format!(
         "{}: {}",
         path.display(),
-        error.to_string().trim_end()
+        explain(&error.to_string())
     ))
 }
 
 /// An error without a place in a text, on one line.
 fn flatten(error: &toml::de::Error) -> String {
-    error.to_string().trim().replace('\n', ", ")
+    explain(&error.to_string().trim().replace('\n', ", "))
 }
 
 fn parse_file(path: &Path) -> Result<Table> {
@@ -241,6 +242,9 @@ fn parse_inline(flag: &str, text: &str) -> Result<Table> {
              'family=\"fourier\", kind=\"sine\", functions=128'"
         ))
     };
+    if !inside.contains('=') {
+        return Err(wrong("a basis is named by its settings"));
+    }
     let mut table: Table = format!("basis = {{ {inside} }}")
         .parse()
         .map_err(|e: toml::de::Error| wrong(e.message()))?;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use c2cnet::data::{Bounds, Dataset, Field, Points};
+use c2cnet::data::{Bounds, Dataset, Field, Missing, Points};
 use c2cnet_formats::{Names, read_places};
 use faer::Mat;
 use support::Folder;
@@ -149,7 +149,66 @@ fn files_with_a_sample_each_are_collected() {
         ..Names::default()
     };
     let paths = [folder.path("run_0.vtu"), folder.path("all.npz")];
-    assert!(c2cnet_formats::collect(&paths, &names).is_err());
+    assert!(c2cnet_formats::collect(&paths, &names, Missing::Refuse).is_err());
+}
+
+#[test]
+fn a_table_with_its_own_names_says_what_it_leaves_out() {
+    let folder = Folder::new();
+    let mut table = String::from("run,depth,salinity,sound,note\n");
+    for (run, i) in (0..6).flat_map(|run| (0..10).map(move |i| (run, i))) {
+        table += &format!("{run},{},{},{},a\n", f64::from(i) / 9.0, run + i, run * i);
+    }
+    std::fs::write(folder.path("sensors.csv"), table).unwrap();
+    let convert = |more: &[&'static str]| {
+        let names = [
+            "--x", "depth", "--f", "salinity", "--u", "sound", "-o", "data.npz",
+        ];
+        let out = folder.command(&[&["convert", "sensors.csv"], &names[..], more].concat());
+        let out = { out }.output().unwrap();
+        assert!(out.status.success());
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        text(&out.stdout) + &text(&out.stderr)
+    };
+    let said = convert(&["--sample", "run"]);
+    assert!(
+        said.contains("6 samples") && said.contains("not read: note"),
+        "{said}"
+    );
+    let said = convert(&[]);
+    for part in [
+        "1 sample",
+        "not read: run, note",
+        "60 readings at 10 points",
+        "--sample NAME",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn endings_that_say_something_else_are_refused_before_any_work() {
+    let folder = Folder::new();
+    let data = grid_data(&[6, 5], 12);
+    data.write_npz(&folder.path("data.npz")).unwrap();
+    for name in ["d.hdf5", "d.txt", "d"] {
+        let convert = ["convert", "data.npz", "-o", name];
+        folder.fail(&convert, 2, &[name, ".npz, .csv, .vtu, .vtk or .msh"]);
+        // The model does not exist: the name is looked at first.
+        folder.fail(
+            &["predict", "m.c2c", "data.npz", "-o", name],
+            2,
+            &[name, ".npz"],
+        );
+    }
+    folder.fail(&["plot", "data.npz", "-o", "p.pdf"], 2, &[".svg or .png"]);
+    let evaluate = ["evaluate", "m.c2c", "data.npz", "--figure", "x.jpg"];
+    folder.fail(&evaluate, 2, &["x.jpg", ".svg or .png"]);
+    folder.fail(
+        &["report", "m.c2c", "data.npz", "-o", "r.pdf"],
+        2,
+        &[".html"],
+    );
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn inspect_shows_vectors_and_warns_of_constant_ones() {
         "output u",
         "output q",
         "none",
-        "input p: column 1 is 2.500 in every sample",
+        "input p: column 1 is 2.5 in every sample",
     ] {
         assert!(text.contains(part), "{text} lacks {part}");
     }

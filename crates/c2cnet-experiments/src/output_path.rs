@@ -31,6 +31,27 @@ pub fn check(path: &Path) -> Result<()> {
         .map_err(|e| Error::io(path, e))
 }
 
+/// How names of drawings end.
+pub const FIGURES: [&str; 2] = ["svg", "png"];
+
+/// Refuses a name without one of the endings of what is to be written; pipes and devices may be called anything.
+///
+/// # Errors
+/// Lists the endings.
+pub fn check_ending(path: &Path, what: &str, endings: &[&str]) -> Result<()> {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let device = path.exists() && !path.is_file();
+    if device || endings.iter().any(|ending| extension == *ending) {
+        return Ok(());
+    }
+    let listed: Vec<String> = endings.iter().map(|e| format!(".{e}")).collect();
+    Err(Error::Config(format!(
+        "{}: {what} is written as {}; end the name so",
+        path.display(),
+        listed.join(" or ")
+    )))
+}
+
 /// Makes the folder `path` where it does not exist yet.
 pub fn folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).map_err(|e| Error::io(path, e))

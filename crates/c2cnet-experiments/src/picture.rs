@@ -24,7 +24,7 @@ pub struct Function {
 pub struct Shown {
     /// Which sample this is.
     pub what: String,
-    /// Its error, over all components.
+    /// The error of this component; of the only one that of the sample.
     pub rl2e: f64,
     pub input: Option<Function>,
     /// The truth, and what was predicted there.
@@ -55,7 +55,7 @@ impl Shown {
     ) -> Result<Vec<Shown>> {
         let k = which.sample;
         let one = data.select(&[k]);
-        let mut outputs = Vec::new();
+        let mut outputs: Vec<(Function, Vec<f64>)> = Vec::new();
         for (name, decoder) in model.outputs() {
             if decoder.basis().is_vector() {
                 continue;
@@ -75,6 +75,7 @@ impl Shown {
                 "quantities `q` have no points to be drawn at; leave the figure out".into(),
             ));
         }
+        let several = outputs.len() > 1;
         let mut inputs = inputs(&data.inputs, k, labels).into_iter();
         let mut outputs = outputs.into_iter();
         let mut rows = Vec::new();
@@ -83,14 +84,22 @@ impl Shown {
             if input.is_none() && output.is_none() {
                 return Ok(rows);
             }
+            let own = output.as_ref().filter(|_| several);
             rows.push(Shown {
                 what: which.what.clone(),
-                rl2e: which.rl2e,
+                rl2e: own.map_or(which.rl2e, |(truth, predicted)| relative(truth, predicted)),
                 input,
                 output,
             });
         }
     }
+}
+
+/// The relative error of a component; infinite where the truth vanishes.
+fn relative(truth: &Function, predicted: &[f64]) -> f64 {
+    let pairs = truth.values.iter().zip(predicted);
+    let off: f64 = pairs.map(|(t, p)| (p - t).powi(2)).sum();
+    (off / truth.values.iter().map(|t| t * t).sum::<f64>()).sqrt()
 }
 
 /// All components of the input functions of sample `k`.
@@ -238,7 +247,10 @@ fn curves(title: &str, (truth, predicted, rl2e): Judged<'_>) -> Vec<Panel> {
 }
 
 fn error_title(rl2e: f64) -> String {
-    format!("error, RL2E {}", number(rl2e))
+    match rl2e.is_finite() {
+        true => format!("error, RL2E {}", number(rl2e)),
+        false => "error".into(),
+    }
 }
 
 /// Values in the order of their points.

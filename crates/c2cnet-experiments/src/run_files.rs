@@ -249,6 +249,9 @@ pub struct Curve {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
+    /// Whether the area below is filled, as in a histogram.
+    #[serde(skip)]
+    pub bars: bool,
     #[serde(flatten)]
     pub files: Files,
 }

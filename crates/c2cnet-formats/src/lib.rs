@@ -30,7 +30,7 @@ pub use cells::Cells;
 pub use mesh::{Mesh, PointData};
 pub use samples::Names;
 
-use c2cnet::data::{Dataset, read_points};
+use c2cnet::data::{Dataset, Missing, read_points};
 use c2cnet::internal::{open_plain, read_plain, write_atomically};
 use c2cnet::{Error, Result};
 use std::io::{self, Read, Write};
@@ -78,15 +78,30 @@ impl Format {
         })
     }
 
-    /// What a file of this name is to be: `.npz` unless it ends in `.csv`, `.vtu`, `.vtk` or `.msh`.
-    pub fn named(path: &Path) -> Format {
+    /// How names of files end that can be written.
+    pub const ENDINGS: [(&str, Format); 5] = [
+        ("npz", Format::Npz),
+        ("csv", Format::Csv),
+        ("vtu", Format::Vtu),
+        ("vtk", Format::Vtk),
+        ("msh", Format::Gmsh),
+    ];
+
+    /// What a file of this name is to be, by its ending.
+    ///
+    /// # Errors
+    /// If it has none of [`Format::ENDINGS`]; pipes and devices may be called anything, and get `.npz`.
+    pub fn named(path: &Path) -> Result<Format> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        match extension.to_str() {
-            Some("csv") => Format::Csv,
-            Some("vtu") => Format::Vtu,
-            Some("vtk") => Format::Vtk,
-            Some("msh") => Format::Gmsh,
-            _ => Format::Npz,
+        let ending = |(ending, _): &&(&str, Format)| extension == *ending;
+        match Self::ENDINGS.iter().find(ending) {
+            Some((_, format)) => Ok(*format),
+            None if path.exists() && !path.is_file() => Ok(Format::Npz),
+            None => Err(Error::Config(format!(
+                "{}: data is written as .npz, .csv, .vtu, .vtk or .msh; end the name in one of these (HDF5 and others: \
+                 from Python)",
+                path.display()
+            ))),
         }
     }
 
@@ -100,22 +115,22 @@ impl Format {
 /// # Errors
 /// If it cannot be read, is damaged, or holds no such names; the message lists those it holds.
 pub fn read(path: &Path) -> Result<Dataset> {
-    read_named(path, &Names::default())
+    read_named(path, &Names::default(), Missing::Refuse)
 }
 
-/// [`read`], with other names.
+/// [`read`], with other names, and NaN as `missing` says.
 ///
 /// # Errors
 /// As [`read`]; and for an `.npz` file if names are given, which it does not need.
-pub fn read_named(path: &Path, names: &Names) -> Result<Dataset> {
+pub fn read_named(path: &Path, names: &Names, missing: Missing) -> Result<Dataset> {
     match Format::of(path)? {
-        Format::Npz if *names == Names::default() => Dataset::read_npz(path),
+        Format::Npz if *names == Names::default() => Dataset::read_npz_with(path, missing),
         Format::Npz => Err(Error::Config(format!(
             "{}: the arrays of an .npz file have fixed names (x, f, y, u); rename them with numpy.savez",
             path.display()
         ))),
-        Format::Csv => table::read(path, names),
-        _ => samples::of_mesh(path, &read_mesh(path)?, names),
+        Format::Csv => table::read(path, names, missing),
+        _ => samples::of_mesh(path, &read_mesh(path)?, names, missing),
     }
 }
 
@@ -123,24 +138,43 @@ pub fn read_named(path: &Path, names: &Names) -> Result<Dataset> {
 ///
 /// # Errors
 /// As [`read`], and if files differ in what they hold.
-pub fn collect(paths: &[PathBuf], names: &Names) -> Result<Dataset> {
+pub fn collect(paths: &[PathBuf], names: &Names, missing: Missing) -> Result<Dataset> {
     if let [path] = paths {
-        return read_named(path, names);
+        return read_named(path, names, missing);
     }
-    let all = paths.iter().map(|path| read_named(path, names));
+    let all = paths.iter().map(|path| read_named(path, names, missing));
     samples::joined(paths, all.collect::<Result<_>>()?)
 }
 
-/// Points to predict at, with the cells between them where the file has such: a mesh, or what
-/// [`read_points`] takes.
+/// The columns of a table that [`read_named`] does not read.
+///
+/// # Errors
+/// As [`read_named`].
+pub fn ignored(path: &Path, names: &Names) -> Result<Vec<String>> {
+    match Format::of(path)? {
+        Format::Csv => table::ignored(path, names),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Points to predict at, with the cells between them where the file has such: a mesh, a table with named columns, or
+/// what [`read_points`] takes.
 ///
 /// # Errors
 /// If the file cannot be read or is damaged.
 pub fn read_places(path: &Path) -> Result<Mesh> {
-    if Format::of(path)?.is_mesh() {
+    let format = Format::of(path)?;
+    if format.is_mesh() {
         return read_mesh(path);
     }
-    Ok(Mesh::of_points(read_points(path)?))
+    let named = match format {
+        Format::Csv => table::points(path)?,
+        _ => None,
+    };
+    Ok(Mesh::of_points(match named {
+        Some(points) => points,
+        None => read_points(path)?,
+    }))
 }
 
 fn read_mesh(path: &Path) -> Result<Mesh> {
@@ -158,7 +192,7 @@ fn read_mesh(path: &Path) -> Result<Mesh> {
 /// If the format cannot hold it (a mesh has one set of points, and no vectors without points), or the file cannot be
 /// written.
 pub fn write(path: &Path, data: &Dataset) -> Result<()> {
-    let format = Format::named(path);
+    let format = Format::named(path)?;
     let bytes = match format {
         Format::Npz => return data.write_npz(path),
         Format::Csv => table::write(data)?,

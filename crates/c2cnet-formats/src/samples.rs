@@ -2,7 +2,7 @@
 
 use crate::grid::grid_cells;
 use crate::{Cells, Mesh, PointData};
-use c2cnet::data::{Dataset, Field, Fields, Points, Scattered};
+use c2cnet::data::{Dataset, Field, Fields, Missing, Points, Scattered};
 use c2cnet::{Error, Result};
 use faer::Mat;
 use serde_json::Value;
@@ -19,13 +19,26 @@ pub struct Names {
     pub outputs: Vec<String>,
     /// The columns of a table with coordinates.
     pub points: Vec<String>,
+    /// The column of a table that says which sample a row belongs to.
+    pub sample: Option<String>,
 }
 
 /// The arrays of one function by the number of the sample.
 type Numbered<'a> = BTreeMap<usize, &'a PointData>;
 
 /// The samples of one file.
-pub(crate) fn of_mesh(path: &Path, mesh: &Mesh, names: &Names) -> Result<Dataset> {
+pub(crate) fn of_mesh(
+    path: &Path,
+    mesh: &Mesh,
+    names: &Names,
+    missing: Missing,
+) -> Result<Dataset> {
+    if names.sample.is_some() {
+        return Err(Error::Config(format!(
+            "{}: --sample names a column of a table; several samples in a mesh are arrays f[0], f[1], ...",
+            path.display()
+        )));
+    }
     if !names.points.is_empty() {
         return Err(Error::Config(format!(
             "{}: a mesh has its own points; --x is for tables",
@@ -34,11 +47,11 @@ pub(crate) fn of_mesh(path: &Path, mesh: &Mesh, names: &Names) -> Result<Dataset
     }
     let side = |stem: &str, wanted: &[String]| -> Result<Fields> {
         if wanted.is_empty() {
-            return by_key(path, mesh, stem);
+            return by_key(path, mesh, stem, missing);
         }
         let field = |name: &String| {
             let called = if wanted.len() == 1 { "" } else { name.as_str() };
-            Ok((called.to_string(), field(path, mesh, name)?))
+            Ok((called.to_string(), field(path, mesh, name, missing)?))
         };
         wanted.iter().map(field).collect()
     };
@@ -94,7 +107,7 @@ fn split_number(name: &str) -> (&str, usize) {
 }
 
 /// The fields called `stem` or `stem.NAME`.
-fn by_key(path: &Path, mesh: &Mesh, stem: &str) -> Result<Fields> {
+fn by_key(path: &Path, mesh: &Mesh, stem: &str, missing: Missing) -> Result<Fields> {
     let mut fields = Fields::default();
     for array in &mesh.data {
         let (base, _) = split_number(&array.name);
@@ -107,14 +120,14 @@ fn by_key(path: &Path, mesh: &Mesh, stem: &str) -> Result<Fields> {
             _ => continue,
         };
         if fields.get(name).is_none() {
-            fields.push(name, field(path, mesh, base)?);
+            fields.push(name, field(path, mesh, base, missing)?);
         }
     }
     Ok(fields)
 }
 
 /// All samples of the arrays called `base`.
-fn field(path: &Path, mesh: &Mesh, base: &str) -> Result<Field> {
+fn field(path: &Path, mesh: &Mesh, base: &str, missing: Missing) -> Result<Field> {
     let bad = |reason: String| Error::format(path, reason);
     let mut samples = Numbered::new();
     for array in mesh.data.iter().filter(|a| split_number(&a.name).0 == base) {
@@ -145,7 +158,7 @@ fn field(path: &Path, mesh: &Mesh, base: &str) -> Result<Field> {
     let all: Vec<&PointData> = samples.into_values().collect();
     let component = |c: usize| Mat::from_fn(n, all.len(), |i, k| all[k].values[i * components + c]);
     let values = (0..components).map(component).collect();
-    let field = Field::shared(mesh.points.clone(), values);
+    let field = Field::shared_or_missing(mesh.points.clone(), values, missing);
     field.map_err(|e| bad(format!("the array {base:?}: {e}")))
 }
 

@@ -44,33 +44,48 @@ pub fn read_npz<'py>(
     path: PathBuf,
     missing: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let missing: Missing = serde_json::from_value(missing.into())
-        .map_err(|e| exception(Error::Config(format!("missing: {e}"))))?;
+    let missing = meaning(missing)?;
     let data = py
         .detach(|| pool::run(|| Dataset::read_npz_with(&path, missing)))
         .map_err(exception)?;
     to_dict(py, &data)
 }
 
-/// Reads data files of any format that the command reads, one sample each where there are several; `f`, `u` and `x` name
-/// arrays or columns.
+/// What NaN means.
+fn meaning(missing: &str) -> PyResult<Missing> {
+    serde_json::from_value(missing.into())
+        .map_err(|e| exception(Error::Config(format!("missing: {e}"))))
+}
+
+/// Reads data files of any format that the command reads, one sample each where there are several; `names` are those of
+/// the arrays or columns of inputs, outputs and points, and of the column of samples. `ignored` of what comes back are
+/// the columns that were not read.
 #[pyfunction]
 pub fn read_files<'py>(
     py: Python<'py>,
     paths: Vec<PathBuf>,
-    f: Vec<String>,
-    u: Vec<String>,
-    x: Vec<String>,
+    names: (Vec<String>, Vec<String>, Vec<String>, Option<String>),
+    missing: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let (inputs, outputs, points, sample) = names;
     let names = Names {
-        inputs: f,
-        outputs: u,
-        points: x,
+        inputs,
+        outputs,
+        points,
+        sample,
     };
-    let data = py
-        .detach(|| pool::run(|| c2cnet_formats::collect(&paths, &names)))
-        .map_err(exception)?;
-    to_dict(py, &data)
+    let missing = meaning(missing)?;
+    let read = || -> Result<(Dataset, Vec<String>)> {
+        let data = c2cnet_formats::collect(&paths, &names, missing)?;
+        let ignored = paths
+            .first()
+            .map(|path| c2cnet_formats::ignored(path, &names));
+        Ok((data, ignored.transpose()?.unwrap_or_default()))
+    };
+    let (data, ignored) = py.detach(|| pool::run(read)).map_err(exception)?;
+    let dict = to_dict(py, &data)?;
+    dict.set_item("ignored", ignored)?;
+    Ok(dict)
 }
 
 /// Triangles and tetrahedra on the output points.

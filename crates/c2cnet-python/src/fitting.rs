@@ -6,6 +6,7 @@ use crate::errors::exception;
 use crate::model::Model;
 use crate::watch::{Watch, watched, watched_on};
 use c2cnet::data::Dataset;
+use c2cnet::settings::explain;
 use c2cnet::{C2CNet, Device, Error, FitConfig, FitReport, Result};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -173,7 +174,7 @@ pub fn settings(text: &str) -> Result<FitConfig> {
         let message = e.to_string();
         // A position in a JSON text that the user never wrote is no help.
         let message = message.split(" at line ").next().unwrap_or(&message);
-        Error::Config(format!("settings: {message}"))
+        Error::Config(format!("settings: {}", explain(message)))
     })?;
     config.check()?;
     Ok(config)

@@ -1,5 +1,6 @@
 //! Errors, with the numbers a person needs to fix them.
 
+use crate::data::Points;
 use rayon::iter::ParallelIterator;
 use std::path::PathBuf;
 
@@ -21,10 +22,7 @@ pub enum Error {
         found: String,
     },
     /// NaN or an infinity where a number is needed.
-    #[error(
-        "{what} holds {value} at {place}; remove or repair that sample, or, if NaN stands for a reading that is \
-         missing, say so: `--missing nan`, in Python `missing=\"nan\"` (c2cnet does not guess)"
-    )]
+    #[error("{what} holds {value} at {place}; {}", repair(*value, *optional))]
     NotFinite {
         /// Which array.
         what: String,
@@ -32,6 +30,8 @@ pub enum Error {
         place: String,
         /// The value found there.
         value: f64,
+        /// Whether it is a reading, which may be missing.
+        optional: bool,
     },
     /// A point outside the domain of a basis.
     #[error(
@@ -81,6 +81,20 @@ pub enum Error {
     Interrupted,
 }
 
+/// What to do about a value that is not finite.
+fn repair(value: f64, optional: bool) -> &'static str {
+    match (value.is_nan(), optional) {
+        (true, true) => {
+            "remove or repair that sample, or, if NaN stands for a reading that is missing, say so: `--missing nan`, in \
+             Python `missing=\"nan\"` (c2cnet does not guess)"
+        }
+        (true, false) => {
+            "only values of functions may be missing, and this cannot; repair it or leave it out"
+        }
+        (false, _) => "nothing can be computed with it; repair it or leave it out",
+    }
+}
+
 impl Error {
     /// A [`Error::Shape`] from displayable parts.
     pub fn shape(
@@ -93,6 +107,19 @@ impl Error {
             expected: expected.into(),
             found: found.into(),
         }
+    }
+
+    /// Points with another number of coordinates than the `dim` that are needed.
+    pub(crate) fn dimension(dim: usize, points: &Points) -> Self {
+        let advice = match points.len() == dim && points.dim() > 1 {
+            true => "; transpose them, `.T`",
+            false => "",
+        };
+        Error::shape(
+            "points",
+            format!("(n, {dim}), a row for each point"),
+            format!("({}, {}){advice}", points.len(), points.dim()),
+        )
     }
 
     /// The same, with what it is about in front of it where the message does not say.

@@ -102,6 +102,8 @@ pub mod plan;
 pub mod report;
 pub mod settings;
 pub mod storage;
+#[doc(hidden)] // for the other crates of the workspace
+pub mod suggest;
 mod train;
 
 pub use compute::Device;
@@ -130,6 +132,7 @@ pub mod internal {
     pub use crate::settings::groups::{Setting, SettingGroup, groups};
     pub use crate::storage::input::{open_plain, read_plain, read_text};
     pub use crate::storage::output::{Claim, remove_leftovers, write_atomically};
+    pub use crate::storage::signature::{SIGNATURE, is_model};
 }
 
 /// So that tests in the crate can use what integration tests use.

@@ -11,8 +11,11 @@ use documented::Documented;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+mod domains;
 pub(crate) mod groups;
+mod mistakes;
 mod per_component;
+pub use mistakes::explain;
 pub use per_component::PerComponent;
 pub(crate) use per_component::PerComponentWord;
 
@@ -80,7 +83,7 @@ impl Default for FitConfig {
 /// | `space` | chosen | prescribed functions, learned ones, or both | `prescribed`, `hybrid`, `learned` |
 /// | `encoder` | ridge, by GCV | the regularised least squares | see [`EncoderSpec`] |
 /// | `transform` | `auto` | what happens to values and coefficients | `auto`, `none`, `log`, `standardise`, `log-standardise` |
-/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` per axis |
+/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` per axis, such as `[[0, 1]]` |
 /// | `periodic` | found on grids of equal steps whose values continue | whether each axis is a ring; other points than those of a grid need a `domain` of one period | `true` or `false` for each axis |
 /// | `scale` | `auto` | sizes by which components are divided; `auto` brings several inputs or components to one size, but never with the recipe `paper` | `auto`, `none`, or a positive number for each component |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive`, `{ periodic = P }`, `categorical` for each |
@@ -118,7 +121,7 @@ pub struct InputConfig {
 /// | `components` | `separate` | how components share coefficients | `separate`, `joint` |
 /// | `space` | chosen | prescribed functions, learned ones, or both | `prescribed`, `hybrid`, `learned` |
 /// | `cut` | by withheld points | relative cut of the decoder's singular values | 0 to 1 |
-/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` per axis |
+/// | `domain` | the points' bounding box (2% wider for per-sample points) | where points may lie | one `[lower, upper]` per axis, such as `[[0, 1]]` |
 /// | `periodic` | found on grids of equal steps whose values continue | whether each axis is a ring; other points than those of a grid need a `domain` of one period | `true` or `false` for each axis |
 /// | `weights` | `auto` | how much relative errors of components count; with `auto` several outputs count equally, components too where their rms differ more than 100 times, but never with the recipe `paper` | `auto`, `none` (by their size), or a positive number for each component |
 /// | `kinds` | all `plain` | what each value of a vector without points is | one of `plain`, `positive` for each |

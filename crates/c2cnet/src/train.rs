@@ -72,6 +72,7 @@ fn with_chosen<T>(
     observer: &dyn Observer,
     then: impl FnOnce(&Context<'_>, Chosen) -> Result<T>,
 ) -> Result<T> {
+    config.check_places(&train)?;
     let (train, moving) = settle_nodes(train, config, observer)?;
     let (train, sizes) = in_sizes(train, config)?;
     let context = Context::new(&train, config.protocol(), observer);

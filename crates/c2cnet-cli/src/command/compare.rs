@@ -6,6 +6,7 @@ mod peers;
 use crate::device::DeviceFlag;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
+use crate::reading::Reading;
 use c2cnet::data::Dataset;
 use c2cnet::settings::MapKind;
 use c2cnet::{Error, Result};
@@ -16,6 +17,7 @@ use c2cnet_experiments::run_files::Peer as PeerResult;
 use c2cnet_experiments::terminal::{
     self, Progress, Table, counted, error, interrupt, number, print_line,
 };
+use c2cnet_formats::Format;
 use clap::ValueEnum;
 use peers::{Environment, Peer, Training};
 use serde_json::{Value, json};
@@ -84,6 +86,9 @@ pub struct Args {
     output: PathBuf,
 
     #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
     force: Force,
 
     /// Print one JSON object instead of text.
@@ -141,11 +146,19 @@ struct References {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let reads = args.results.iter().chain([&args.data]);
-    let writes = [(args.output.as_path(), FileKind::Other)];
+    let writes = [(args.output.as_path(), FileKind::Figure)];
     outputs::check(args.force, reads.map(PathBuf::as_path), &writes)?;
     args.device.check()?;
     let progress = Progress::start("reading the data").on(args.device.device);
-    let data = Dataset::read_npz(&args.data)?;
+    if !args.peers.is_empty() && Format::of(&args.data)? != Format::Npz {
+        return Err(Error::Config(format!(
+            "{}: peers read .npz files; make one: c2cnet convert {} -o data.npz",
+            args.data.display(),
+            args.data.display()
+        ))
+        .into());
+    }
+    let data = args.reading.read_pairs(&args.data)?;
     let test = data.test_indices();
     check_test(args, &data)?;
     // Anything that may be missing is looked for before the first fit.

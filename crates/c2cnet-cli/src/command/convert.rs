@@ -2,6 +2,7 @@
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
+use crate::reading::Reading;
 use c2cnet::Error;
 use c2cnet_experiments::terminal::{Progress, counted, interrupt, print_line};
 use c2cnet_formats::Names;
@@ -20,7 +21,7 @@ meshio reads: python -m c2cnet convert --help
 
 Examples:
   c2cnet convert run_*.vtu --f conductivity --u temperature -o data.npz
-  c2cnet convert sensors.csv --x lon,lat --f wind --u wave -o data.npz
+  c2cnet convert sensors.csv --sample run --x lon,lat --f wind --u wave -o d.npz
   c2cnet convert data.npz -o data.csv";
 
 /// Convert data between formats, or collect files with one sample each.
@@ -47,6 +48,13 @@ pub struct Args {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     x: Vec<String>,
 
+    /// The column of a table that says which sample a row belongs to [default: sample].
+    #[arg(long, value_name = "NAME")]
+    sample: Option<String>,
+
+    #[command(flatten)]
+    reading: Reading,
+
     /// How many leading samples are for training; the rest are for testing.
     #[arg(long, value_name = "N")]
     n_train: Option<usize>,
@@ -62,9 +70,17 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         inputs: args.f.clone(),
         outputs: args.u.clone(),
         points: args.x.clone(),
+        sample: args.sample.clone(),
     };
     let progress = Progress::start(format!("reading {}", counted(args.files.len(), "file")));
-    let mut data = c2cnet_formats::collect(&args.files, &names)?;
+    let mut data = args.reading.collect(&args.files, &names)?;
+    let ignored = c2cnet_formats::ignored(&args.files[0], &names)?;
+    if !ignored.is_empty() {
+        progress.note(format_args!(
+            "columns that are not read: {}",
+            ignored.join(", ")
+        ));
+    }
     if args.n_train.is_some() {
         if data.split.is_some() {
             return Err(Error::Config(
@@ -74,6 +90,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         data.n_train = args.n_train;
         data.check()?;
+    }
+    for warning in data.warnings() {
+        progress.note(warning);
     }
     interrupt::patiently(|| c2cnet_formats::write(&args.output, &data))?;
     drop(progress);

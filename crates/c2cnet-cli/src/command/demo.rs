@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let writes = [
         (data_file.as_path(), FileKind::Data),
         (model_file.as_path(), FileKind::Model),
-        (picture_file.as_path(), FileKind::Other),
+        (picture_file.as_path(), FileKind::Figure),
     ];
     outputs::check(Force::default(), None, &writes)?;
 

@@ -5,6 +5,7 @@ mod inline;
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
+use crate::reading::Reading;
 use crate::settings::FitFlags;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
 use c2cnet::fit;
@@ -46,6 +47,9 @@ pub struct Args {
     settings: FitFlags,
 
     #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
     force: Force,
 
     /// Print one JSON object instead of text.
@@ -63,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         .map(|path| (path.as_path(), FileKind::Other));
     outputs::check(args.force, reads, &writes)?;
     let progress = Progress::start("reading the data");
-    let data = c2cnet_formats::read(&args.data)?;
+    let data = args.reading.read_pairs(&args.data)?;
     let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;
     let mut train = data.train_indices();
     train.truncate(config.search.samples);

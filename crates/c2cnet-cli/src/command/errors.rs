@@ -2,7 +2,7 @@
 
 use c2cnet::operator::EvaluationReport;
 use c2cnet_experiments::explanations;
-use c2cnet_experiments::terminal::{Table, error};
+use c2cnet_experiments::terminal::{Table, error, number};
 use serde_json::{Map, Value, json};
 
 /// The table of errors, with a few words on each; `worst_sample` by the number that a reader knows, if samples have
@@ -10,13 +10,22 @@ use serde_json::{Map, Value, json};
 pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     let mut table = Table::default();
     let mut row = |name: &str, value: f64, words: &str| {
-        table.row([name, &error(value), words]);
+        // Sizes stand in ordinary notation, errors are compared by their exponents.
+        let value = if name == "rms" {
+            number(value)
+        } else {
+            error(value)
+        };
+        table.row([name, &value, words]);
     };
     let percent = 100.0 * report.rl2e;
     // Two digits that say something.
     let decimals = (1.0 - percent.log10().floor()).clamp(2.0, 6.0) as usize;
-    let percent = format!("{}: {percent:.decimals$} %", explanations::RL2E);
-    row("RL2E", report.rl2e, &percent);
+    let mut words = explanations::RL2E.to_string();
+    if percent >= 1e-4 {
+        words += &format!(": {percent:.decimals$} %");
+    }
+    row("RL2E", report.rl2e, &words);
     row("floor", report.floor, explanations::FLOOR);
     row("linear map", report.linear_rl2e, explanations::LINEAR);
     row("training mean", report.mean_rl2e, explanations::MEAN);
@@ -35,9 +44,9 @@ pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     row("rms", report.rms, "root mean square of the outputs");
     for (name, errors) in parts(report) {
         let words = format!(
-            "RL2E of this alone; of the training mean {}, rms {}",
-            error(errors.mean_rl2e),
-            error(errors.rms)
+            "RL2E of this alone; the training mean has {}, its rms is {}",
+            number(errors.mean_rl2e),
+            number(errors.rms)
         );
         row(&name, errors.rl2e, &words);
     }
@@ -48,7 +57,7 @@ pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
         };
         let words = format!(
             "root mean square error of this quantity, whose standard deviation is {}",
-            error(quantity.deviation)
+            number(quantity.deviation)
         );
         row(
             &format!("{name}[{}]", quantity.column),

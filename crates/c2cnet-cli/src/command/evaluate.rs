@@ -4,7 +4,7 @@ use super::errors;
 use crate::file_kind::FileKind;
 use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
 use c2cnet::data::Dataset;
@@ -69,10 +69,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let writes = [&args.per_sample, &args.figure].into_iter().flatten();
-    let writes: Vec<_> = writes
-        .map(|path| (path.as_path(), FileKind::Other))
-        .collect();
+    let figure = (args.figure.as_deref()).map(|path| (path, FileKind::Figure));
+    let table = (args.per_sample.as_deref()).map(|path| (path, FileKind::Other));
+    let writes: Vec<_> = table.into_iter().chain(figure).collect();
     let source = Source::of(&args.data)?;
     let data: Vec<&Path> = match &source {
         Source::File(path) => vec![path],
@@ -89,13 +88,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.model)?;
-    let data = args.reading.read(path)?;
+    let data = args.reading.read_pairs(path)?;
     let (on, indices) = samples_of(&data, &args.on, &model)?;
     drop(progress);
     let progress = Progress::start(format!("predicting {}", counted(indices.len(), "sample")));
     let chosen = data.select(&indices);
     let clock = Instant::now();
-    let report = model.evaluate(&chosen)?;
+    let report = model.evaluate(&chosen).map_err(|e| of_file(path, e))?;
     let seconds = clock.elapsed().as_secs_f64();
     // A figure that fails takes nothing else with it.
     let figure = args.figure.as_ref().map(|figure| {
@@ -238,8 +237,8 @@ impl Evaluated {
         }
         if on == "train" {
             print_line(
-                "The model was fitted to these samples: on others its errors are larger. `c2cnet fit --test-fraction 0.2` sets\n\
-                 some apart.\n",
+                "The model was fitted to these samples: on others its errors are larger.\n\
+                 `c2cnet fit --test-fraction 0.2` sets some apart.\n",
             )?;
         }
         print_line(format_args!(
@@ -249,8 +248,8 @@ impl Evaluated {
         print_line(errors::table(report, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
             print_line(format_args!(
-                "\nAt output points that no space had seen, held-out training samples had an RL2E of {}; those points \n\
-                 returned for the final fit.",
+                "\nAt output points that no space had seen, held-out training samples had an RL2E of {}.\n\
+                 Those points returned for the final fit.",
                 terminal::error(error)
             ))?;
         }

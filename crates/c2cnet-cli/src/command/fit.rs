@@ -196,7 +196,7 @@ fn fit_file(
         .into());
     }
     let progress = Progress::start("reading the data").on(args.device.device);
-    let mut data = args.reading.read(path)?;
+    let mut data = args.reading.read_pairs(path)?;
     if let Some(fraction) = args.test_fraction {
         data.hold_out(fraction, config.seed)?;
     }

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(required_unless_present = "list")]
     problem: Option<String>,
 
-    /// Where to write the data (.npz).
+    /// Where to write the data: .npz, .csv, .vtu, .vtk or .msh.
     #[arg(short, long, value_name = "DATA", required_unless_present = "list")]
     output: Option<PathBuf>,
 
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Some(experiment) => reproduce::data_set(experiment, problem, args.quick)?,
         None => of_problem(problem, args)?,
     };
-    interrupt::patiently(|| data.write_npz(path))?;
+    interrupt::patiently(|| c2cnet_formats::write(path, &data))?;
     let train = data.train_indices().len();
     if args.json {
         terminal::print_json(&json!({

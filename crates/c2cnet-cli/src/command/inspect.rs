@@ -6,10 +6,9 @@ mod model;
 use crate::file_kind::FileKind;
 use crate::reading::Reading;
 use c2cnet::C2CNet;
+use c2cnet::Result;
 use c2cnet::internal::array_shapes;
-use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{self, Table, print_line};
-use c2cnet_formats::Format;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -79,13 +78,9 @@ fn describe(file: &Path, reading: Reading) -> Result<(String, serde_json::Value)
             Err(e) => prediction(file).ok_or(e),
         },
         FileKind::Model => model::describe(&C2CNet::load(file)?, file),
-        FileKind::Other => match Format::of(file)? {
-            Format::Npz => {
-                let reason = "neither a c2cnet model nor a data file, or a damaged one";
-                Err(Error::format(file, reason))
-            }
-            _ => Ok(data::describe(&c2cnet_formats::read(file)?)),
-        },
+        FileKind::Figure | FileKind::Page | FileKind::Other => {
+            Ok(data::describe(&reading.read(file)?))
+        }
     }
 }
 

@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         .map(|path| (path.as_path(), FileKind::Other));
     outputs::check(args.force, reads, &writes.collect::<Vec<_>>())?;
     let progress = Progress::start("reading the data");
-    let data = args.reading.read(&args.data)?;
+    let data = args.reading.read_pairs(&args.data)?;
     let (plan, choices) = interrupt::patiently(|| c2cnet::plan(&data, &config, &progress))?;
     drop(progress);
     let mut text = format!(

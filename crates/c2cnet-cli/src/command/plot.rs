@@ -3,6 +3,7 @@
 use crate::file_kind::FileKind;
 use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
+use crate::reading::Reading;
 use crate::training;
 use c2cnet::Error;
 use c2cnet::data::{Bounds, Dataset, Field, Fields, Points};
@@ -49,13 +50,17 @@ pub struct Args {
     labels: LabelArgs,
 
     #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
     force: Force,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let stem = stem(&args.data);
     let path = |default: String| args.output.clone().unwrap_or(PathBuf::from(default));
-    let check = |path: &Path| outputs::check(args.force, [&*args.data], &[(path, FileKind::Other)]);
+    let check =
+        |path: &Path| outputs::check(args.force, [&*args.data], &[(path, FileKind::Figure)]);
     let (path, figure) = if is_json(&args.data)? {
         if args.sample.is_some() {
             let reason = format!(
@@ -72,7 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let sample = args.sample.unwrap_or(0);
         let path = path(format!("{stem}-{sample}.svg"));
         check(&path)?;
-        let data = read(&args.data)?;
+        let data = read(&args.data, args.reading)?;
         if sample >= data.samples() {
             return Err(Error::Data(format!(
                 "{} has no sample {sample}: it has {}, counted from 0",
@@ -100,10 +105,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Data of any format, or a prediction.
-fn read(path: &Path) -> c2cnet::Result<Dataset> {
+fn read(path: &Path, reading: Reading) -> c2cnet::Result<Dataset> {
     match FileKind::of(path)? {
         FileKind::Prediction => Dataset::read_prediction(path),
-        _ => c2cnet_formats::read(path),
+        _ => reading.read(path),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, Field, Fields, Points, Scattered};
@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 INPUT is a file with x and f, or p, as for `fit`; outputs are not needed. The input points need not be
-those of the training data.
+those of the training data; an .npz file without x means these. Columns of a table of POINTS have the
+names of coordinates, x, y, z or x0, x1, ...; without a first line of names they count by position.
 
 The outputs are predicted at
   --at POINTS         an .npy array (n, d), a .csv with one point per line, y of an .npz file, or
@@ -95,9 +96,14 @@ fn predict_file(args: &Args, input: &Path) -> anyhow::Result<()> {
     outputs::check(args.force, reads, &[(&args.output, FileKind::Prediction)])?;
     let progress = Progress::start("reading the model and the inputs");
     let predictor = Predictor::new(args)?;
-    let data = args.reading.read(input)?;
+    let data = args.reading.read_for(&predictor.model, input)?;
+    for warning in predictor.model.warnings(&data.inputs) {
+        progress.note(warning);
+    }
     progress.step(format!("predicting {}", counted(data.samples(), "sample")));
-    let prediction = predictor.predict(input, &data)?;
+    let prediction = predictor
+        .predict(input, &data)
+        .map_err(|e| of_file(input, e))?;
     interrupt::patiently(|| c2cnet_formats::write(&args.output, &prediction))?;
     drop(progress);
     // Null for a vector, which has none.
@@ -140,7 +146,8 @@ fn predict_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
         );
         progress.amount(&words, bytes, shards.bytes());
         bytes += size;
-        let predicted = args.reading.read(path).and_then(|data| {
+        let read = args.reading.read_for(&predictor.model, path);
+        let predicted = read.and_then(|data| {
             let prediction = predictor.predict(path, &data)?;
             Ok((data.samples(), prediction))
         });
@@ -200,11 +207,19 @@ struct Predictor {
 
 impl Predictor {
     fn new(args: &Args) -> Result<Self> {
-        let places = args.at.as_deref().map(c2cnet_formats::read_places);
-        Ok(Predictor {
-            model: C2CNet::load(&args.model)?,
-            places: places.transpose()?,
-        })
+        let model = C2CNet::load(&args.model)?;
+        let places = match &args.at {
+            None => None,
+            Some(path) => {
+                let places = c2cnet_formats::read_places(path)?;
+                for (_, decoder) in model.outputs() {
+                    let fits = decoder.check_dim(&places.points);
+                    fits.map_err(|e| of_file(path, e))?;
+                }
+                Some(places)
+            }
+        };
+        Ok(Predictor { model, places })
     }
 
     /// The outputs for the inputs of the file `input`.

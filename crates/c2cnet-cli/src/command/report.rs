@@ -4,6 +4,7 @@ use super::evaluate::samples_of;
 use crate::file_kind::FileKind;
 use crate::label_args::LabelArgs;
 use crate::outputs::{self, Force};
+use crate::reading::{Reading, of_file};
 use crate::training;
 use c2cnet::{C2CNet, Error};
 use c2cnet_experiments::report::{self, Subject};
@@ -52,6 +53,9 @@ pub struct Args {
     labels: LabelArgs,
 
     #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
     force: Force,
 }
 
@@ -76,9 +80,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn of_run(args: &Args) -> anyhow::Result<()> {
     let page = args.output.clone();
     let page = page.unwrap_or_else(|| args.subject.join("report.html"));
-    let writes = [&page].into_iter().chain(&args.results);
-    let writes: Vec<_> = writes
-        .map(|path| (path.as_path(), FileKind::Other))
+    let markdown = (args.results.as_deref()).map(|path| (path, FileKind::Other));
+    let writes: Vec<_> = [(page.as_path(), FileKind::Page)]
+        .into_iter()
+        .chain(markdown)
         .collect();
     let reads = report::files(&args.subject);
     outputs::check(args.force, reads.iter().map(PathBuf::as_path), &writes)?;
@@ -101,16 +106,16 @@ fn of_model(args: &Args, data_file: &Path) -> anyhow::Result<()> {
     });
     let reads = [&*args.subject, data_file];
     let reads = reads.into_iter().chain(args.metrics.as_deref());
-    outputs::check(args.force, reads, &[(&page, FileKind::Other)])?;
+    outputs::check(args.force, reads, &[(&page, FileKind::Page)])?;
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.subject)?;
-    let data = c2cnet_formats::read(data_file)?;
+    let data = args.reading.read_pairs(data_file)?;
     let (on, numbers) = samples_of(&data, &args.on, &model)?;
     let metrics = args.metrics.as_deref().map(training::read_metrics);
     let metrics = metrics.transpose()?.unwrap_or_default();
     progress.step(format!("predicting {}", counted(numbers.len(), "sample")));
     let chosen = data.select(&numbers);
-    let errors = model.evaluate(&chosen)?;
+    let errors = model.evaluate(&chosen).map_err(|e| of_file(data_file, e))?;
     progress.step("drawing");
     let subject = Subject {
         model: &model,

@@ -1,6 +1,7 @@
 //! `c2cnet settings`: every setting of a fit, from the documentation of the library's types.
 
 use c2cnet::internal::{Setting, SettingGroup, groups};
+use c2cnet::suggest::did_you_mean;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::terminal::{print_json, print_line};
 use serde_json::json;
@@ -19,7 +20,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Only those whose name begins like this, or those of this basis family.
+    /// Only those whose name begins like this or has this in it, or those of this basis family.
     name: Option<String>,
 
     /// Print the page docs/settings.md of the documentation.
@@ -46,23 +47,31 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The groups with those settings alone whose names begin with `name`, or that belong to the family `name`.
+/// The groups with those settings alone whose names begin with `name`, or that belong to the family `name`; where there
+/// is none, those that have it in their name.
 fn named(name: &str) -> Result<Vec<SettingGroup>> {
-    let mut found = groups();
-    for group in &mut found {
-        if group.family != Some(name) {
-            group.settings.retain(|s| begins(&s.name, name));
+    let of_family = |g: &SettingGroup| g.family == Some(name);
+    let begins = |s: &Setting| begins(&s.name, name);
+    let holds = |s: &Setting| s.name.contains(name);
+    for wanted in [&begins as &dyn Fn(&Setting) -> bool, &holds] {
+        let mut found = groups();
+        for group in found.iter_mut().filter(|g| !of_family(g)) {
+            group.settings.retain(wanted);
+        }
+        found.retain(|g| !g.settings.is_empty() || of_family(g));
+        if !found.is_empty() {
+            return Ok(found);
         }
     }
-    found.retain(|g| !g.settings.is_empty() || g.family == Some(name));
-    if found.is_empty() {
-        let families: Vec<&str> = groups().iter().filter_map(|g| g.family).collect();
-        return Err(Error::Config(format!(
-            "there is no setting {name:?}; `c2cnet settings` lists all of them, and bases have the families {}",
-            families.join(", ")
-        )));
-    }
-    Ok(found)
+    let all = groups();
+    let families: Vec<&str> = all.iter().filter_map(|g| g.family).collect();
+    let names = all.iter().flat_map(|g| &g.settings);
+    let names = names.map(|s| s.name.rsplit('.').next().unwrap_or(&s.name));
+    let meant = did_you_mean(name, names.chain(families.iter().copied()));
+    Err(Error::Config(format!(
+        "there is no setting {name:?}{meant}; `c2cnet settings` lists all of them, and bases have the families {}",
+        families.join(", ")
+    )))
 }
 
 /// Whether `name` is `start` or lies below it: `map.mlp.rate` below `map.mlp`.
@@ -74,7 +83,9 @@ fn begins(name: &str, start: &str) -> bool {
 fn text(groups: &[SettingGroup]) -> String {
     let mut text = String::new();
     for group in groups {
-        text += &format!("{}\n", plain(&group.about));
+        for line in wrapped(&plain(&group.about), 0) {
+            text += &format!("{line}\n");
+        }
         if let Some(family) = group.family {
             text += &format!(
                 "  {}.family = \"{family}\", and likewise output.basis\n",
@@ -84,15 +95,35 @@ fn text(groups: &[SettingGroup]) -> String {
         let width = group.settings.iter().map(|s| s.name.len()).max();
         for setting in &group.settings {
             let width = width.unwrap_or(0);
-            text += &format!("  {:width$}  {}\n", setting.name, plain(&setting.purpose));
-            let values = values(setting);
-            if !values.is_empty() {
-                text += &format!("  {:width$}  {values}\n", "");
+            let mut name = setting.name.as_str();
+            let lines = wrapped(&plain(&setting.purpose), width);
+            for line in lines.into_iter().chain(wrapped(&values(setting), width)) {
+                text += &format!("  {name:width$}  {line}\n");
+                name = "";
             }
         }
         text += "\n";
     }
     text
+}
+
+/// The widest line of text.
+const WIDTH: usize = 100;
+
+/// The words of a text on lines that fit behind names of this width.
+fn wrapped(text: &str, names: usize) -> Vec<String> {
+    let most = WIDTH.saturating_sub(names + 4).max(40);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
 }
 
 /// Default and range on one line.
@@ -162,6 +193,9 @@ mod tests {
         assert!(names("map.mlp").contains(&"map.mlp.loss.kind".to_string()));
         assert!(names("fourier").contains(&"input.basis.modes".to_string()));
         assert!(!names("map").iter().any(|n| n.starts_with("input")));
+        assert!(names("mlp").contains(&"map.mlp.rate".to_string()));
+        assert_eq!(names("weights"), ["output.weights"]);
+        assert!(text(&groups()).lines().all(|l| l.chars().count() <= WIDTH));
         let error = named("serach").unwrap_err().to_string();
         assert!(
             error.contains("serach") && error.contains("fourier"),

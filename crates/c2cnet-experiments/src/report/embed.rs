@@ -113,7 +113,7 @@ pub fn slider(title: &str, frames: &[Frame]) -> Markup {
 
 /// Curves with their values; the page draws them at the width it has.
 pub fn curve(id: &str, curve: &Curve) -> Markup {
-    let data = json!({ "x": curve.x, "y": curve.y, "series": curve.series, "title": curve.title });
+    let data = json!({ "x": curve.x, "y": curve.y, "series": curve.series, "title": curve.title, "bars": curve.bars });
     html! {
         figure.block.curve #(id) {
             figcaption { h4 { (format::subscripts(&curve.title)) (label(curve.label.as_deref())) } }

@@ -115,6 +115,15 @@ pub fn cell(kind: Kind, value: Option<&Value>, spread: Option<&Value>) -> String
     }
 }
 
+/// Text whose parts between backticks are code.
+pub fn code(text: &str) -> Markup {
+    html! {
+        @for (k, part) in text.split('`').enumerate() {
+            @if k % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -139,6 +139,22 @@ pub fn title(row: &Headline) -> &str {
     }
 }
 
+/// Errors above this are of fits that diverged: a prediction of zero errs by 1.
+const DIVERGED: f64 = 10.0;
+
+/// The powers of ten between which errors are shown. Those of fits that diverged do not stretch the axis, and floors may be
+/// far below anything else: six decades are enough to see.
+fn decades(errors: &[f64]) -> Option<(f64, f64)> {
+    let usual = errors.iter().copied().filter(|v| *v <= DIVERGED);
+    let largest = usual
+        .reduce(f64::max)
+        .or(errors.iter().copied().reduce(f64::min))?;
+    let least = errors.iter().copied().reduce(f64::min)?;
+    let hi = (largest.log10() - 0.02).ceil();
+    let lo = least.log10().floor().max(hi - 6.0);
+    (lo < hi).then_some((lo, hi))
+}
+
 /// Errors on one logarithmic scale: where ours lies between the floor and knowing nothing.
 fn strips(lines: &[Line<'_>]) -> Markup {
     let all = lines.iter().flat_map(|l| {
@@ -150,27 +166,25 @@ fn strips(lines: &[Line<'_>]) -> Markup {
             l.row.mean,
         ]
     });
-    let positive = all.flatten().filter(|v| *v > 0.0 && v.is_finite());
-    let (lo, hi) = positive.fold((f64::MAX, f64::MIN), |(lo, hi), v| {
-        (lo.min(v.log10()), hi.max(v.log10()))
-    });
-    if lo >= hi {
+    let positive: Vec<f64> = all
+        .flatten()
+        .filter(|v| *v > 0.0 && v.is_finite())
+        .collect();
+    let Some((lo, hi)) = decades(&positive) else {
         return html! {};
-    }
-    // Floors may be far below anything else: six decades are enough to see.
-    let hi = (hi - 0.02).ceil();
-    let lo = lo.floor().max(hi - 6.0);
+    };
     let place = |v: f64| 100.0 * ((v.log10() - lo) / (hi - lo)).clamp(0.0, 1.0);
     let shown = |v: Option<f64>| v.filter(|v| *v > 0.0 && v.is_finite());
     let mark = |class: &str, name: &str, v: Option<f64>| {
         html! {
             @if let Some(v) = shown(v) {
-                i class={ "mark " (class) @if v.log10() < lo { " beyond" } } style={ "left:" (format!("{:.2}", place(v))) "%" }
+                i class={ "mark " (class) @if v.log10() < lo { " beyond" } @if v.log10() > hi { " beyond above" } } style={ "left:" (format!("{:.2}", place(v))) "%" }
                     title={ (name) " " (error(v)) } {}
             }
         }
     };
     let compared = is_compared(lines);
+    let cut = positive.iter().any(|v| v.log10() > hi);
     let decades: Vec<i32> = (lo as i32..=hi as i32).collect();
     html! {
         figure.block.strips {
@@ -207,8 +221,22 @@ fn strips(lines: &[Line<'_>]) -> Markup {
             }
             p.caption {
                 "Test errors on a logarithmic scale. "
+                @if cut { "Marks with an arrow at the right end are larger than the axis reaches. " }
                 @if compared { "The bar between ours and the paper’s is blue where ours is smaller, orange where it is larger." }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decades;
+
+    #[test]
+    fn fits_that_diverged_do_not_stretch_the_axis() {
+        assert_eq!(decades(&[6e-1, 1.9e-2, 4e-15, 3e8]), Some((-6.0, 0.0)));
+        assert_eq!(decades(&[1e-3, 2e-2]), Some((-3.0, -1.0)));
+        assert_eq!(decades(&[2e3, 5e7]), Some((3.0, 4.0)));
+        assert_eq!(decades(&[]), None);
     }
 }

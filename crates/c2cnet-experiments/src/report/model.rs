@@ -17,6 +17,9 @@ use c2cnet_figure::{ColourScale, Figure, Panel, Series as Line};
 use maud::{Markup, html};
 use std::path::Path;
 
+mod next;
+mod quantities;
+
 /// What the page is about.
 pub struct Subject<'a> {
     pub model: &'a C2CNet,
@@ -50,10 +53,11 @@ const SHOWN: usize = 15;
 /// If the model cannot predict the samples.
 pub fn html(subject: &Subject<'_>) -> Result<String> {
     let functions = errors_of_functions(subject)?;
+    let quantities = quantities::section(subject)?;
     let gallery = gallery(subject)?;
     let body = html! {
         (opening(subject))
-        section #errors { h2 { "Errors" } (errors(subject)) (by_component(&functions)) (histogram(subject)) }
+        section #errors { h2 { "Errors" } (errors(subject)) (by_component(&functions)) (quantities) (histogram(subject)) }
         @if !gallery.is_empty() {
             section #samples {
                 h2 { "From the best to the worst sample" }
@@ -70,7 +74,7 @@ pub fn html(subject: &Subject<'_>) -> Result<String> {
                 @for (k, curve) in subject.training.iter().enumerate() { (embed::curve(&format!("training-{k}"), curve)) }
             }
         }
-        section #next { h2 { "What to try next" } (next(subject)) }
+        section #next { h2 { "What to try next" } (next::advice(subject)) }
         (again(subject))
     };
     let contents = html! {
@@ -158,7 +162,7 @@ fn errors(subject: &Subject<'_>) -> Markup {
         .map(|(name, value, words)| {
             vec![
                 Cell::text(name),
-                Cell::number(value, error),
+                Cell::number(value, if name == "rms" { format::number } else { error }),
                 Cell::text(words),
             ]
         })
@@ -296,7 +300,7 @@ fn by_component(functions: &[ComponentError]) -> Markup {
                 },
                 Cell::number(Some(f.rl2e), error),
                 Cell::number(Some(f.rmse), error),
-                Cell::number(Some(f.rms), error),
+                Cell::number(Some(f.rms), format::number),
             ]
         })
         .collect();
@@ -333,16 +337,15 @@ fn histogram(subject: &Subject<'_>) -> Markup {
     let (mut x, mut y) = (vec![10f64.powf(low)], vec![0.0]);
     for (k, count) in counts.iter().enumerate() {
         let edge = |k: usize| 10f64.powf(low + k as f64 * width);
-        x.extend([edge(k), edge(k + 1)]);
-        y.extend([*count, *count]);
+        x.extend([edge(k), edge(k + 1), edge(k + 1)]);
+        y.extend([*count, *count, 0.0]);
     }
-    x.push(10f64.powf(high));
-    y.push(0.0);
     let curve = Curve {
         title: "How many samples have which error".into(),
         x: Axis::log("RL2E of a sample"),
         y: Axis::linear("samples"),
         series: vec![Series::new(String::new(), x, y)],
+        bars: true,
         ..Curve::default()
     };
     embed::curve("histogram", &curve)
@@ -433,7 +436,11 @@ fn choices(subject: &Subject<'_>) -> Markup {
     };
     let mut rows = Vec::new();
     for (name, encoder) in subject.model.inputs() {
-        rows.push(spaces("input", name, encoder.describe()));
+        let words = match encoder.basis().is_vector() {
+            true => encoder.describe(),
+            false => format!("{}; {}", encoder.basis().describe(), encoder.describe()),
+        };
+        rows.push(spaces("input", name, words));
     }
     rows.push(spaces("map", "", subject.model.map().describe()));
     for (name, decoder) in subject.model.outputs() {
@@ -441,80 +448,9 @@ fn choices(subject: &Subject<'_>) -> Markup {
     }
     html! {
         @if !all.is_empty() {
-            ul { @for choice in all.iter().filter_map(|c| c.as_str()) { li { (choice) } } }
+            ul { @for choice in all.iter().filter_map(|c| c.as_str()) { li { (format::code(choice)) } } }
         }
         figure.block { (sortable(&[Head::text("part"), Head::text("what it is")], &rows)) }
-    }
-}
-
-/// What the errors say about each other.
-fn next(subject: &Subject<'_>) -> Markup {
-    let report = subject.report;
-    let data = subject.data_file.display();
-    let median = median(&report.relative);
-    let validation = subject.model.info()["validation"]["rl2e"].as_f64();
-    let withheld = report
-        .withheld_rl2e
-        .or(subject.model.info()["validation"]["withheld_rl2e"].as_f64());
-    let mut advice: Vec<(String, Option<String>)> = Vec::new();
-    if report.rl2e > 0.5 * report.mean_rl2e {
-        advice.push((
-            "The model is hardly better than the training mean: the inputs may not determine the outputs, or \
-             there are too few samples. Look at a sample, and check that inputs and outputs belong together."
-                .into(),
-            Some(format!("c2cnet plot {data}")),
-        ));
-    }
-    if report.rl2e < 2.0 * report.floor {
-        advice.push((
-            "The error is close to the floor: what limits it is the output space and not the map. Look for a larger or a \
-             different basis."
-                .into(),
-            Some(format!("c2cnet diagnose {data}")),
-        ));
-    } else if report.rl2e < 1.2 * report.linear_rl2e && report.linear_rl2e < 1.2 * report.rl2e {
-        advice.push((
-            "A linear map is as good: the operator is linear, or there are too few samples to see that it is not.".into(),
-            None,
-        ));
-    }
-    if withheld.is_some_and(|w| w > 3.0 * report.rl2e) {
-        advice.push((
-            "Between the data’s points errors are larger than at them. More output points help, or a basis of smoother \
-             functions; predict at the data’s points where that is enough."
-                .into(),
-            Some(format!("c2cnet diagnose {data}")),
-        ));
-    }
-    if validation.is_some_and(|v| report.rl2e > 2.0 * v) && subject.on != "train" {
-        advice.push((
-            "These samples have larger errors than the held-out training samples had: they may come from another \
-             distribution. Add samples like them to the training set."
-                .into(),
-            None,
-        ));
-    }
-    if report.worst_rl2e > 10.0 * median {
-        advice.push((
-            format!(
-                "The worst sample is {} times worse than the median: look at it. A sample that is damaged spoils the fit, \
-                 one that is rare needs others like it.",
-                format::number(report.worst_rl2e / median)
-            ),
-            Some(format!("c2cnet plot {data} --sample {}", subject.worst_sample())),
-        ));
-    }
-    advice.push((
-        "More samples, where they can be had, help most maps. What bases can and cannot do for this data, and what other \
-         methods reach:"
-            .into(),
-        Some(format!("c2cnet compare {data}")),
-    ));
-    html! {
-        @for (words, command) in &advice {
-            p { (words) }
-            @if let Some(command) = command { pre { code { (command) } } }
-        }
     }
 }
 

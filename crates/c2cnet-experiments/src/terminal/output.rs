@@ -108,6 +108,9 @@ pub fn error(v: f64) -> String {
     }
 }
 
+/// Sides of a box that are shown.
+const MOST_SIDES: usize = 4;
+
 /// A box, with four figures.
 pub fn bounds(bounds: &Bounds) -> String {
     let side = |[lower, upper]: &[f64; 2]| {
@@ -119,7 +122,10 @@ pub fn bounds(bounds: &Bounds) -> String {
         };
         format!("[{}, {}]", end(*lower), end(*upper))
     };
-    let sides: Vec<String> = bounds.sides().iter().map(side).collect();
+    let mut sides: Vec<String> = bounds.sides().iter().take(MOST_SIDES).map(side).collect();
+    if bounds.dim() > MOST_SIDES {
+        sides.push("...".into());
+    }
     sides.join(" x ")
 }
 

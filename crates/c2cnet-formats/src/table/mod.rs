@@ -13,16 +13,21 @@
 //! Functions may have names: `f.NAME`, `u.NAME[0]`. An empty cell is no reading, so that inputs and outputs may have
 //! different numbers of points, and each sample its own. A table without coordinates has a row for each sample.
 //!
+//! Columns may be in capitals. `NaN` is refused like any text, unless it stands for a reading that is missing.
+//!
 //! The separator is a comma, a semicolon or a tab, whichever occurs in the first line. Lines that begin with `#` are
 //! skipped.
 
+mod columns;
+mod points;
 mod read;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use read::read;
+pub(crate) use points::points;
+pub(crate) use read::{ignored, read};
 pub(crate) use write::write;
 
 /// Keys of functions and of vectors, of the inputs and of the outputs.

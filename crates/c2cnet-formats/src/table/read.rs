@@ -1,8 +1,9 @@
 //! From a table to samples.
 
 use super::SIDES;
+use super::columns::{Columns, Outcome, Quantity};
 use crate::samples::{Names, field_of};
-use c2cnet::data::{Dataset, Field, Fields, Points, Scattered};
+use c2cnet::data::{Dataset, Field, Fields, Missing, Points, Scattered};
 use c2cnet::internal::read_plain;
 use c2cnet::{Error, Result};
 use faer::Mat;
@@ -10,37 +11,72 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Or what is wrong with the table.
-type Outcome<T> = std::result::Result<T, String>;
-
 /// Reads a table.
 ///
 /// # Errors
 /// Names the line or the column.
-pub(crate) fn read(path: &Path, names: &Names) -> Result<Dataset> {
+pub(crate) fn read(path: &Path, names: &Names, missing: Missing) -> Result<Dataset> {
     let bytes = read_plain(path)?;
     let bad = |reason: String| Error::format(path, reason);
-    parse(&bytes, names).map_err(bad)
+    parse(&bytes, names, missing).map_err(bad)
 }
 
-pub(super) fn parse(bytes: &[u8], names: &Names) -> Outcome<Dataset> {
+/// The columns that are not read.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn ignored(path: &Path, names: &Names) -> Result<Vec<String>> {
+    let bytes = read_plain(path)?;
+    let header = header_of(&mut reader_of(&bytes));
+    let header = header.map_err(|reason| Error::format(path, reason))?;
+    let columns = Columns::new(&header.iter().collect::<Vec<_>>(), names);
+    let columns = columns.map_err(|reason| Error::format(path, reason))?;
+    let name = |c: &usize| header[*c].to_string();
+    Ok(columns.ignored.iter().map(name).collect())
+}
+
+/// A reader of the records, with the separator that stands in the first line.
+pub(super) fn reader_of(bytes: &[u8]) -> csv::Reader<&[u8]> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let first = bytes
         .split(|b| *b == b'\n')
         .find(|line| line.first() != Some(&b'#'));
     let first = first.unwrap_or_default();
     let separator = [b',', b';', b'\t'].into_iter().find(|b| first.contains(b));
-    let mut reader = csv::ReaderBuilder::new()
+    csv::ReaderBuilder::new()
         .delimiter(separator.unwrap_or(b','))
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
-        .from_reader(bytes);
-    let header = reader.headers().map_err(|e| e.to_string())?.clone();
+        .from_reader(bytes)
+}
+
+pub(super) fn header_of(reader: &mut csv::Reader<&[u8]>) -> Outcome<csv::StringRecord> {
+    Ok(reader.headers().map_err(|e| in_words(&e))?.clone())
+}
+
+/// What the parser found wrong.
+pub(super) fn in_words(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths {
+            pos: Some(at),
+            expected_len,
+            len,
+        } => format!(
+            "line {} has {len} cells, the header {expected_len}; an empty cell stands between two separators",
+            at.line()
+        ),
+        _ => error.to_string(),
+    }
+}
+
+pub(super) fn parse(bytes: &[u8], names: &Names, missing: Missing) -> Outcome<Dataset> {
+    let mut reader = reader_of(bytes);
+    let header = header_of(&mut reader)?;
     let columns = Columns::new(&header.iter().collect::<Vec<_>>(), names)?;
     let mut samples: Vec<Sample> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for record in reader.records() {
-        let record = record.map_err(|e| e.to_string())?;
+        let record = record.map_err(|e| in_words(&e))?;
         let line = record.position().map_or(0, csv::Position::line);
         let name = match columns.sample {
             Some(c) => record[c].to_string(),
@@ -56,148 +92,14 @@ pub(super) fn parse(bytes: &[u8], names: &Names) -> Outcome<Dataset> {
             record: &record,
             header: &header,
             line,
+            missing,
         };
         samples[place].take(&columns, &row)?;
     }
     columns.dataset(samples)
 }
 
-/// A function or a vector: its name and the columns of its components.
-#[derive(Debug)]
-struct Quantity {
-    key: String,
-    name: String,
-    columns: Vec<usize>,
-}
-
-/// Which column is what.
-#[derive(Debug, Default)]
-struct Columns {
-    sample: Option<usize>,
-    split: Option<usize>,
-    /// Coordinates of inputs, and of outputs where they differ.
-    points: Vec<usize>,
-    output_points: Vec<usize>,
-    /// Functions and vectors, of the inputs and of the outputs.
-    functions: [Vec<Quantity>; 2],
-    vectors: [Vec<Quantity>; 2],
-}
-
 impl Columns {
-    fn new(header: &[&str], names: &Names) -> Outcome<Self> {
-        let place = |name: &str| header.iter().position(|h| *h == name);
-        let wanted = |name: &String| {
-            place(name).ok_or_else(|| {
-                format!(
-                    "has no column {name:?}; its columns are {}",
-                    header.join(", ")
-                )
-            })
-        };
-        let numbered = |stem: &str| -> Vec<usize> {
-            (0..).map_while(|k| place(&format!("{stem}{k}"))).collect()
-        };
-        let points = match &names.points[..] {
-            [] if place("x0").is_some() => numbered("x"),
-            [] => ["x", "y", "z"].into_iter().map_while(place).collect(),
-            given => given.iter().map(wanted).collect::<Outcome<_>>()?,
-        };
-        let mut columns = Columns {
-            sample: place("sample"),
-            split: place("split"),
-            points,
-            output_points: numbered("y"),
-            ..Columns::default()
-        };
-        for (side, given) in [&names.inputs, &names.outputs].into_iter().enumerate() {
-            for name in given {
-                let called = if given.len() == 1 { "" } else { name.as_str() };
-                columns.functions[side].push(Quantity {
-                    key: name.clone(),
-                    name: called.into(),
-                    columns: vec![wanted(name)?],
-                });
-            }
-        }
-        let mut known: Vec<usize> = columns.points.clone();
-        known.extend(&columns.output_points);
-        known.extend(columns.sample.into_iter().chain(columns.split));
-        let keyed = names.inputs.is_empty() && names.outputs.is_empty();
-        for (c, column) in header
-            .iter()
-            .enumerate()
-            .filter(|(c, _)| keyed && !known.contains(c))
-        {
-            columns.quantity(c, column)?;
-        }
-        columns.check(header)?;
-        Ok(columns)
-    }
-
-    /// Takes the column `f`, `f[0]`, `u.NAME[1]`, `p[2]` and so on.
-    fn quantity(&mut self, c: usize, column: &str) -> Outcome<()> {
-        let unknown = || {
-            format!(
-                "has a column {column:?} that is not known; columns are sample, split, x, y, z (or x0, x1, ...), f, u, p, \
-                 q, f[0], f.NAME and so on, and y0, y1, ... for points of outputs; other names: c2cnet convert FILES \
-                 --x NAME,NAME --f NAME --u NAME -o data.npz"
-            )
-        };
-        let (key, component) = match column.strip_suffix(']').and_then(|c| c.rsplit_once('[')) {
-            Some((key, k)) => (key, k.parse().map_err(|_| unknown())?),
-            None => (column, 0usize),
-        };
-        let (stem, name) = key.split_once('.').unwrap_or((key, ""));
-        for (side, (function, vector)) in SIDES.into_iter().enumerate() {
-            let all = match stem {
-                s if s == function => &mut self.functions[side],
-                s if s == vector => &mut self.vectors[side],
-                _ => continue,
-            };
-            let at = all.iter().position(|q| q.key == key).unwrap_or_else(|| {
-                all.push(Quantity {
-                    key: key.into(),
-                    name: name.into(),
-                    columns: Vec::new(),
-                });
-                all.len() - 1
-            });
-            if all[at].columns.len() != component {
-                return Err(format!(
-                    "has the column {column:?} where component {} of {key} belongs; number components from 0, in order",
-                    all[at].columns.len()
-                ));
-            }
-            all[at].columns.push(c);
-            return Ok(());
-        }
-        Err(unknown())
-    }
-
-    fn check(&self, header: &[&str]) -> Outcome<()> {
-        let listed = header.join(", ");
-        let functions = self.functions.iter().flatten().next();
-        match functions {
-            Some(q) if self.points.is_empty() => Err(format!(
-                "has values {} without coordinates x, y, z or x0, x1, ...; its columns are {listed}",
-                q.key
-            )),
-            None if self.vectors.iter().all(Vec::is_empty) => Err(format!(
-                "has neither functions f, u nor vectors p, q among its columns {listed}; say what they are: c2cnet \
-                     convert FILES --x NAME,NAME --f NAME --u NAME -o data.npz"
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// The columns of the points of inputs (0) or outputs (1).
-    fn coordinates(&self, side: usize) -> &[usize] {
-        match side == 1 && !self.output_points.is_empty() {
-            true => &self.output_points,
-            false => &self.points,
-        }
-    }
-
     fn dataset(&self, samples: Vec<Sample>) -> Outcome<Dataset> {
         if samples.is_empty() {
             return Err("has no rows".into());
@@ -247,10 +149,11 @@ impl Columns {
 }
 
 /// A row, with what is needed to speak of it.
-struct Row<'a> {
-    record: &'a csv::StringRecord,
-    header: &'a csv::StringRecord,
-    line: u64,
+pub(super) struct Row<'a> {
+    pub record: &'a csv::StringRecord,
+    pub header: &'a csv::StringRecord,
+    pub line: u64,
+    pub missing: Missing,
 }
 
 impl Row<'_> {
@@ -260,16 +163,26 @@ impl Row<'_> {
         match text.parse::<f64>() {
             _ if text.is_empty() => Ok(None),
             Ok(v) if v.is_finite() => Ok(Some(v)),
-            _ => Err(format!(
-                "line {} holds {text:?} in the column {:?}, not a number; leave a cell empty where there is no reading",
+            Ok(v) if v.is_nan() && self.missing == Missing::Nan => Ok(None),
+            parsed => Err(format!(
+                "line {} holds {text:?} in the column {:?}, {}",
                 self.line,
-                self.header.get(column).unwrap_or_default()
+                self.header.get(column).unwrap_or_default(),
+                match parsed {
+                    Ok(v) if v.is_nan() =>
+                        "not a number; leave a cell empty where there is no reading, or say that NaN stands for one \
+                         that is missing: `--missing nan`, in Python `missing=\"nan\"`",
+                    Ok(_) => "not a finite number; repair or remove that reading",
+                    Err(_) if text.replace(',', ".").parse::<f64>().is_ok() =>
+                        "not a number; write a decimal point, not a comma",
+                    Err(_) => "not a number; leave a cell empty where there is no reading",
+                }
             )),
         }
     }
 
     /// All of the columns, or none of them.
-    fn numbers(&self, columns: &[usize], what: &str) -> Outcome<Option<Vec<f64>>> {
+    pub(super) fn numbers(&self, columns: &[usize], what: &str) -> Outcome<Option<Vec<f64>>> {
         let all: Vec<Option<f64>> = columns
             .iter()
             .map(|c| self.number(*c))

@@ -1,14 +1,14 @@
 use super::read::parse;
 use super::write;
 use crate::Names;
-use c2cnet::data::Dataset;
+use c2cnet::data::{Dataset, Missing};
 
 fn parsed(text: &str) -> Result<Dataset, String> {
-    parse(text.as_bytes(), &Names::default())
+    parse(text.as_bytes(), &Names::default(), Missing::Refuse)
 }
 
 fn back(data: &Dataset) -> Dataset {
-    parse(&write(data).unwrap(), &Names::default()).unwrap()
+    parse(&write(data).unwrap(), &Names::default(), Missing::Refuse).unwrap()
 }
 
 #[test]
@@ -53,16 +53,17 @@ fn own_names_of_columns() {
         inputs: vec!["wind".into()],
         outputs: vec!["wave".into()],
         points: vec!["lon".into(), "lat".into()],
+        sample: None,
     };
     let text = b"lat,lon,wind,wave,note\n1,2,3,4,hello\n";
-    let data = parse(text, &names).unwrap();
+    let data = parse(text, &names, Missing::Refuse).unwrap();
     let (f, u) = (data.inputs.get("").unwrap(), data.outputs.get("").unwrap());
     assert_eq!(
         (f.points_of(0).coords(), f.values_of(0)),
         (&[2.0, 1.0][..], vec![3.0])
     );
     assert_eq!(u.values_of(0), [4.0]);
-    let error = parse(b"a,b\n1,2\n", &names).unwrap_err();
+    let error = parse(b"a,b\n1,2\n", &names, Missing::Refuse).unwrap_err();
     assert!(
         error.contains("\"lon\"") && error.contains("a, b"),
         "{error}"
@@ -81,7 +82,11 @@ fn mistakes_are_named_by_line_and_column() {
         ("f,u\n1,2\n", "without coordinates"),
         ("x,y\n1,2\n", "neither functions"),
         ("x,f[1]\n1,2\n", "component 0 of f"),
-        ("x,f,u\n0,1\n", "line: 2"),
+        ("x,f,u\n0,1\n", "line 2 has 2 cells, the header 3"),
+        ("x;f;u\n0;0,5;1\n", "a decimal point, not a comma"),
+        ("x,f,u\n0,inf,1\n", "not a finite number"),
+        ("0,1,2\n1,2,3\n", "its first line must name the columns"),
+        ("sample,x,f,y,u\n0,1,2,3,4\n", "call them x0 and x1"),
         ("x,y,f\n0,,1\n", "line 2 has some of its coordinates"),
         ("sample,x,f,p\n0,0,1,2\n0,1,1,3\n", "line 3 has 3 in p"),
         ("x,f\n", "no rows"),
@@ -89,5 +94,64 @@ fn mistakes_are_named_by_line_and_column() {
     ] {
         let error = parsed(text).expect_err(text);
         assert!(error.contains(part), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn names_in_capitals_and_a_column_of_samples_with_another_name() {
+    let data = parsed("Sample,X,F,U\n0,0,1,2\n1,0,3,4\n").unwrap();
+    assert_eq!((data.samples(), data.inputs[0].1.dim()), (2, 1));
+    let names = Names {
+        inputs: vec!["salinity".into()],
+        outputs: vec!["sound".into()],
+        points: vec!["depth".into()],
+        sample: Some("run".into()),
+    };
+    let text = b"run,depth,salinity,sound,note\n0,0,1,2,a\n1,0,3,4,b\n";
+    let data = parse(text, &names, Missing::Refuse).unwrap();
+    assert_eq!(data.samples(), 2);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.csv");
+    std::fs::write(&path, text).unwrap();
+    assert_eq!(super::ignored(&path, &names).unwrap(), ["note"]);
+}
+
+#[test]
+fn nan_is_a_missing_reading_when_asked() {
+    let text = b"x,f,u\n0,1,2\n0.5,NaN,3\n1,4,5\n";
+    let data = parse(text, &Names::default(), Missing::Nan).unwrap();
+    assert_eq!(data.inputs[0].1.values_of(0), [1.0, 4.0]);
+    assert_eq!(data.outputs[0].1.values_of(0), [2.0, 3.0, 5.0]);
+}
+
+#[test]
+fn points_are_found_by_the_names_of_columns() {
+    let points = |text: &str| super::points::parse(text.as_bytes());
+    let coords = |text: &str| points(text).unwrap().unwrap().coords().to_vec();
+    assert_eq!(coords("y,x\n1,2\n3,4\n"), [2.0, 1.0, 4.0, 3.0]);
+    assert_eq!(
+        coords("sample,x0,x1,u\n0,1,2,9\n0,3,4,9\n1,1,2,8\n1,3,4,8\n"),
+        [1.0, 2.0, 3.0, 4.0]
+    );
+    assert_eq!(coords("x,y0,f,u\n0,0.5,1,2\n1,,3,\n"), [0.5]);
+    assert_eq!(coords("depth\n0\n1\n"), [0.0, 1.0]);
+    for by_position in ["0,1\n2,3\n", "x y\n0 1\n", "# x\n0\n"] {
+        assert!(points(by_position).unwrap().is_none(), "{by_position}");
+    }
+    for (text, part) in [
+        (
+            "lon,lat\n0,1\n",
+            "has the columns lon, lat; those of points are",
+        ),
+        ("id,x\n0,1\n", "leave the first line out"),
+        (
+            "sample,x,u\n0,1,2\n1,3,4\n",
+            "other points in sample 1 than in sample 0",
+        ),
+        ("x,y\n", "no points"),
+        ("x,y\n0,oops\n", "line 2 holds \"oops\""),
+    ] {
+        let error = points(text).expect_err(text);
+        assert!(error.contains(part), "{text}: {error}");
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -23,6 +24,11 @@ Arrays: TypeAlias = Mapping[str, Any]
 
 #: Read by the library itself, with the conventions of the command.
 _OWN = {".npz", ".csv", ".vtu", ".vtk", ".msh"}
+#: Why they are not taken by other names.
+_OWN_NAMES = (
+    "tables and meshes are read with the names f, u, x and sample; parameters and quantities are columns called p and "
+    "q (or p[0], q[0], ...), points of outputs y0, y1, ..."
+)
 
 
 def read(
@@ -34,8 +40,10 @@ def read(
     y: Array | Sequence[Array] | None = None,
     p: Array | None = None,
     q: Array | None = None,
+    sample: str | None = None,
     sample_axis: int = 0,
     n_train: int | None = None,
+    missing: str = "refuse",
 ) -> Dataset:
     """Read data of another program.
 
@@ -54,10 +62,15 @@ def read(
         ``y`` the default is ``x``; for NetCDF and xarray both are the coordinates of the variable.
     p, q : str or array
         Input parameters and output quantities, of shape (samples, values).
+    sample : str, optional
+        In a table: the column that says which sample a row belongs to; the default is ``sample``.
     sample_axis : int
         The axis of ``f``, ``u``, ``p``, ``q`` that counts samples.
     n_train : int, optional
         How many leading samples are for training.
+    missing : {"refuse", "nan"}
+        What NaN means in ``.npz``, tables and meshes: a mistake, or a reading that is missing. Of other formats
+        NaN is kept, and the estimator's ``missing`` says what it means.
 
     Returns
     -------
@@ -71,7 +84,12 @@ def read(
     Dataset(5 samples; f (5, 32) at x (32, 2); u (5, 32) at y (32, 2))
     """
     if _is_own(source):
-        return _own(source, f, u, x, n_train)
+        for key, given in {"y": y, "p": p, "q": q}.items():
+            if given is not None:
+                raise ValueError(f"{key}: {_OWN_NAMES}")
+        return _own(source, f, u, x, (sample, n_train, missing))
+    if sample is not None:
+        raise ValueError("sample names a column of a table (CSV); of arrays sample_axis says which axis counts samples")
     arrays = _open(source)
     try:
         data = _dataset(arrays, {"f": f, "u": u, "x": x, "y": y, "p": p, "q": q}, sample_axis)
@@ -101,14 +119,18 @@ def _is_binary_gmsh(path: Path) -> bool:
         return file.readline().strip() == b"$MeshFormat" and file.readline().split()[1:2] == [b"1"]
 
 
-def _own(source: Any, f: Any, u: Any, x: Any, n_train: int | None) -> Dataset:
+def _own(source: Any, f: Any, u: Any, x: Any, more: tuple[str | None, int | None, str]) -> Dataset:
+    sample, n_train, missing = more
+
     def names(given: Any, what: str) -> list[str]:
         several = [] if given is None else [given] if isinstance(given, str) else list(given)
         if not all(isinstance(name, str) for name in several):
             raise ValueError(f"{what}: give the names of arrays or columns of the file")
         return several
 
-    found = _c2cnet.read_files(_paths(source), names(f, "f"), names(u, "u"), names(x, "x"))
+    found = _c2cnet.read_files(_paths(source), (names(f, "f"), names(u, "u"), names(x, "x"), sample), missing)
+    if ignored := found.pop("ignored"):
+        warnings.warn(f"columns that are not read: {', '.join(ignored)}", stacklevel=3)
     if n_train is not None:
         found = {**found, "n_train": n_train, "split": None}
     return from_library(found)

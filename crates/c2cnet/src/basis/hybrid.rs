@@ -245,6 +245,7 @@ fn checked<'a>(
                 what: "values for learned functions".into(),
                 place: format!("sample {k}, point {i}"),
                 value,
+                optional: false,
             });
         }
     }

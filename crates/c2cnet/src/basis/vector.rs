@@ -178,6 +178,11 @@ impl FieldBasis {
         self.parts.iter().map(|p| p.components.len()).sum()
     }
 
+    /// The domain of the first component.
+    pub fn domain(&self) -> &Bounds {
+        self.parts[0].components[0].domain()
+    }
+
     /// Whether the field is a vector without points: every component has a single value.
     pub fn is_vector(&self) -> bool {
         let mut components = self.parts.iter().flat_map(|part| &part.components);
@@ -191,11 +196,6 @@ impl FieldBasis {
             *start = range.end;
             Some((part, range))
         })
-    }
-
-    /// The box on which it is defined.
-    pub fn domain(&self) -> &Bounds {
-        self.parts[0].components[0].domain()
     }
 
     /// One line for people.

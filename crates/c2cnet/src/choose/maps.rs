@@ -70,42 +70,10 @@ pub(super) fn compare(
         MapKind::Auto => !on_floor,
         MapKind::Kernel => true,
     };
-    let mut kernel = None;
-    if wants_kernel {
-        let search = KernelSearch {
-            spec: &config.kernel,
-            seed: context.protocol.seed,
-            observer: context.observer,
-        };
-        let completed = folds.iter().zip(&linear).map(|(fold, linear)| {
-            let (set, train) = (&fold.set, &fold.context.split.train);
-            joint::completed(set.targets, set.coefficients, linear, train)
-        });
-        let completed = completed.collect::<Result<Vec<_>>>()?;
-        let splits: Vec<HeldOut<'_>> = folds
-            .iter()
-            .zip(&linear)
-            .zip(&completed)
-            .map(|((fold, linear), targets)| HeldOut {
-                coefficients: fold.set.coefficients,
-                targets,
-                split: &fold.context.split,
-                linear,
-            })
-            .collect();
-        kernel = match search.run(&splits) {
-            Ok(mut choice) => {
-                if thorough == Thorough::Yes {
-                    joint::refine_kernel(&mut choice, &splits[0])?;
-                }
-                Some(choice)
-            }
-            Err(e @ Error::Interrupted) => return Err(e),
-            Err(e) if config.kind == MapKind::Kernel => return Err(e),
-            // Constant outputs leave nothing to weigh; the linear map still predicts them.
-            Err(_) => None,
-        };
-    }
+    let kernel = match wants_kernel {
+        true => search_kernel(folds, &linear, config, thorough)?,
+        false => None,
+    };
     if let Some(choice) = &kernel {
         candidates.push(Candidate {
             name: "kernel".into(),
@@ -138,6 +106,49 @@ pub(super) fn compare(
         on_floor,
         candidates,
     })
+}
+
+/// The kernel map of the first fold, with the settings that err least over all of them; `None` where there is nothing to
+/// weigh, as for constant outputs, which the linear map still predicts.
+fn search_kernel(
+    folds: &[Fold<'_>],
+    linear: &[LinearMap],
+    config: &MapConfig,
+    thorough: Thorough,
+) -> Result<Option<KernelChoice>> {
+    let context = folds[0].context;
+    let search = KernelSearch {
+        spec: &config.kernel,
+        seed: context.protocol.seed,
+        observer: context.observer,
+    };
+    let completed = folds.iter().zip(linear).map(|(fold, linear)| {
+        let (set, train) = (&fold.set, &fold.context.split.train);
+        joint::completed(set.targets, set.coefficients, linear, train)
+    });
+    let completed = completed.collect::<Result<Vec<_>>>()?;
+    let splits: Vec<HeldOut<'_>> = folds
+        .iter()
+        .zip(linear)
+        .zip(&completed)
+        .map(|((fold, linear), targets)| HeldOut {
+            coefficients: fold.set.coefficients,
+            targets,
+            split: &fold.context.split,
+            linear,
+        })
+        .collect();
+    match search.run(&splits) {
+        Ok(mut choice) => {
+            if thorough == Thorough::Yes {
+                joint::refine_kernel(&mut choice, &splits[0])?;
+            }
+            Ok(Some(choice))
+        }
+        Err(e @ Error::Interrupted) => Err(e),
+        Err(e) if config.kind == MapKind::Kernel => Err(e),
+        Err(_) => Ok(None),
+    }
 }
 
 /// The leave-one-out error of the linear map of all samples, if it is exact: with about as many samples as coefficients,

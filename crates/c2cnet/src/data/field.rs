@@ -98,6 +98,7 @@ impl Field {
                     what: "the data".into(),
                     place: format!("sample {sample}, column {i}"),
                     value: column[i],
+                    optional: false,
                 });
             }
         }
@@ -401,7 +402,7 @@ impl Field {
     }
 
     /// The values of component `c` of sample `k`.
-    pub(crate) fn component_of(&self, k: usize, c: usize) -> std::borrow::Cow<'_, [f64]> {
+    pub fn component_of(&self, k: usize, c: usize) -> std::borrow::Cow<'_, [f64]> {
         match &self.observations {
             Observations::Shared { values, .. } => values[c].col_as_slice(k).into(),
             Observations::PerSample(samples) => {
@@ -544,6 +545,7 @@ fn check_finite(values: &[f64], place: impl Fn(usize) -> String) -> Result<()> {
         what: "the data".into(),
         place: place(i),
         value,
+        optional: true,
     })
 }
 

@@ -22,7 +22,7 @@ impl Field {
     ///
     /// # Errors
     /// As [`Field::shared`], or if a sample has no reading at all.
-    pub(crate) fn shared_or_missing(
+    pub fn shared_or_missing(
         points: Points,
         values: Vec<Mat<f64>>,
         missing: Missing,

@@ -43,6 +43,7 @@ impl Points {
                 what: "points".into(),
                 place: format!("point {}, coordinate {}", i / dim, i % dim),
                 value: coords[i],
+                optional: false,
             });
         }
         Ok(Points {
@@ -376,11 +377,7 @@ impl Bounds {
     /// [`Error::Shape`] or [`Error::OutsideDomain`], naming the first point at fault.
     pub fn check(&self, points: &Points, basis: &'static str) -> Result<()> {
         if points.dim() != self.dim() {
-            return Err(Error::shape(
-                format!("points for the {basis} basis"),
-                format!("(n, {})", self.dim()),
-                format!("({}, {})", points.len(), points.dim()),
-            ));
+            return Err(Error::dimension(self.dim(), points));
         }
         match points.iter().position(|p| !self.contains(p)) {
             None => Ok(()),

@@ -1,5 +1,6 @@
 //! What looks like a mistake in the data, in words that name it.
 
+use super::npz::contents::value_keys;
 use super::repeats::{digest, first_alike};
 use super::{Dataset, Field, Fields};
 use std::collections::HashMap;
@@ -10,10 +11,25 @@ impl Dataset {
     pub fn warnings(&self) -> Vec<String> {
         let train = self.train_indices();
         let mut warnings = Vec::new();
-        for (kind, fields) in [("input", &self.inputs), ("output", &self.outputs)] {
-            for (name, field) in fields {
+        let (input_keys, output_keys) = value_keys(self);
+        for (kind, axis, fields, keys) in [
+            ("input", "x", &self.inputs, input_keys),
+            ("output", "y", &self.outputs, output_keys),
+        ] {
+            for ((name, field), key) in fields.iter().zip(&keys) {
                 let label = format!("{kind} {name}");
-                warnings.extend(one_place(label.trim_end(), field));
+                let label = label.trim_end();
+                warnings.extend(looks_like_a_grid(label, axis, field));
+                warnings.extend(field.one_place().map(|text| format!("{label}: {text}")));
+                warnings.extend(repeated_points(label, field));
+                warnings.extend(constant_columns(&format!("{kind} {key}"), field));
+                if field.is_same_at_all_points() {
+                    let vector = if kind == "input" { "p" } else { "q" };
+                    warnings.push(format!(
+                        "{label}: the same at all points of each sample, so that points say nothing; give one value per \
+                         sample, as `{vector}`"
+                    ));
+                }
             }
         }
         if train.len() > 1 {
@@ -128,16 +144,92 @@ impl Dataset {
     }
 }
 
-/// Points that are all the same one.
-fn one_place(label: &str, field: &Field) -> Option<String> {
-    let several = (0..field.samples()).any(|k| field.points_of(k).len() > 1);
-    let bounds = field.bounding_box();
-    let same = (0..bounds.dim()).all(|k| bounds.width(k) == 0.0);
-    (same && several && !field.is_vector()).then(|| {
-        format!(
-            "{label}: all points are the same, {bounds}; check that the right array was saved, or give values without \
-             points as a vector"
-        )
+impl Field {
+    /// Whether each sample has the same values at all of its points, of which there are several.
+    pub fn is_same_at_all_points(&self) -> bool {
+        let same = |k: usize| {
+            let mut components = (0..self.components()).map(|c| self.component_of(k, c));
+            components.all(|values| values.iter().all(|v| *v == values[0]))
+        };
+        let several = |k: usize| self.points_of(k).len() > 1;
+        !self.is_vector() && (0..self.samples()).all(same) && (0..self.samples()).any(several)
+    }
+
+    /// What is said of several points that are all the same one.
+    pub(crate) fn one_place(&self) -> Option<String> {
+        let several = (0..self.samples()).any(|k| self.points_of(k).len() > 1);
+        let bounds = self.bounding_box();
+        let same = (0..bounds.dim()).all(|k| bounds.width(k) == 0.0);
+        (same && several && !self.is_vector()).then(|| {
+            let place = match bounds.dim() {
+                1..=4 => format!(", {bounds}"),
+                _ => String::new(),
+            };
+            format!(
+                "all points are the same{place}; check that the right array was saved, or give values without points \
+                 as a vector"
+            )
+        })
+    }
+}
+
+/// A warning for each entry of a vector that is the same in all samples, where others are not.
+fn constant_columns(label: &str, field: &Field) -> Vec<String> {
+    let constant = field.constant_components();
+    if !field.is_vector() || constant.len() == field.components() {
+        // That all is the same is said elsewhere.
+        return Vec::new();
+    }
+    let warning = |c: usize| {
+        let value = field.component_of(0, c)[0];
+        format!("{label}: column {c} is {value} in every sample, so nothing can be learned from it")
+    };
+    constant.into_iter().map(warning).collect()
+}
+
+/// Coordinates of points, more than which hardly anything has.
+const MANY_COORDINATES: usize = 10;
+
+/// A grid that was read as points with many components, or as points in a space of many dimensions.
+fn looks_like_a_grid(label: &str, axis: &str, field: &Field) -> Option<String> {
+    let points = field.shared_points().filter(|_| !field.is_vector())?;
+    let (n, c, d) = (points.len(), field.components(), field.dim());
+    let what = match () {
+        () if d > MANY_COORDINATES => format!("{n} points in {d} dimensions"),
+        () if n == c && n > 2 => format!("{c} components at {n} points"),
+        () => return None,
+    };
+    Some(format!(
+        "{label}: {what}; if this is a grid, give the coordinates along its axes as {axis}0 and {axis}1 instead of {axis}"
+    ))
+}
+
+/// Samples that are looked at for points that repeat.
+const LOOKED_AT: usize = 64;
+
+/// Points most of which are there several times in a sample, as if it were several.
+fn repeated_points(label: &str, field: &Field) -> Option<String> {
+    let samples = match field.shared_points() {
+        Some(_) => 1,
+        None => field.samples().min(LOOKED_AT),
+    };
+    (0..samples).find_map(|k| {
+        let points = field.points_of(k);
+        let mut different: Vec<Vec<u64>> = points
+            .iter()
+            .map(|p| p.iter().map(|c| (c + 0.0).to_bits()).collect())
+            .collect();
+        different.sort_unstable();
+        different.dedup();
+        let few = different.len() > 1 && 2 * different.len() <= points.len();
+        few.then(|| {
+            format!(
+                "{label}: sample {k} has {} readings at {} points; are these several samples? In a table `--sample NAME` \
+                 names the column that tells them apart, in Python `sample=`",
+                points.len(),
+                different.len()
+            )
+        })
     })
 }
 
@@ -181,5 +273,34 @@ mod tests {
         let good = data(k, k);
         let heap = Dataset::new(heap, good.outputs[0].1.clone()).unwrap();
         says(&heap, "all points are the same");
+        let flat = Mat::from_fn(3, 8, |_, k| k as f64);
+        let flat = Field::shared(Points::linspace(0.0, 1.0, 3), vec![flat]).unwrap();
+        let flat = Dataset::new(flat, good.outputs[0].1.clone()).unwrap();
+        says(&flat, "one value per sample, as `p`");
+        let columns = Mat::from_fn(2, 8, |i, k| if i == 0 { 7.0 } else { k as f64 });
+        let columns = Field::vector(columns.as_ref()).unwrap();
+        let columns = Dataset::new(columns, good.outputs[0].1.clone()).unwrap();
+        says(&columns, "input p: column 0 is 7 in every sample");
+        let grid = |points: Points, components: usize| {
+            let n = points.len();
+            let values = |c: usize| Mat::from_fn(n, 8, |i, k| (i + k + c) as f64);
+            let field = Field::shared(points, (0..components).map(values).collect()).unwrap();
+            Dataset::new(field, good.outputs[0].1.clone()).unwrap()
+        };
+        let line = Points::linspace(0.0, 1.0, 6);
+        says(
+            &grid(line, 6),
+            "6 components at 6 points; if this is a grid",
+        );
+        let square = Points::new(12, (0..144).map(f64::from).collect()).unwrap();
+        says(&grid(square, 1), "12 points in 12 dimensions");
+        let twice = Points::new(1, vec![0.0, 1.0, 0.0, 1.0]).unwrap();
+        let values = Mat::from_fn(4, 8, |i, k| (i + k) as f64);
+        let several = Field::shared(twice, vec![values]).unwrap();
+        let several = Dataset::new(several, good.outputs[0].1.clone()).unwrap();
+        says(
+            &several,
+            "has 4 readings at 2 points; are these several samples?",
+        );
     }
 }

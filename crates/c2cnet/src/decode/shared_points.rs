@@ -36,7 +36,7 @@ pub(super) fn fit(
         let skip = mask(&withheld, points.len(), range.len());
         let rows: Vec<usize> = (0..skip.len()).filter(|&i| skip[i]).collect();
         let between = design.dense_rows(&rows);
-        let spectrum = Spectrum::new_unless(design.without_rows(&skip), cancelled)?;
+        let spectrum = Spectrum::of_one_fit(design.without_rows(&skip), cancelled)?;
         if spectrum.rank() == 0 {
             return Err(Error::Data(format!(
                 "all {} output functions are zero at the {} output points",

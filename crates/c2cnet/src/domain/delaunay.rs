@@ -90,6 +90,7 @@ impl TriangleMesh {
                     what: "points to triangulate".into(),
                     place: format!("point {i}"),
                     value: if p[0].is_finite() { p[1] } else { p[0] },
+                    optional: false,
                 });
             }
             // Adding zero makes -0 and 0 the same.

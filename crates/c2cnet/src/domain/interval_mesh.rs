@@ -34,6 +34,7 @@ impl IntervalMesh {
                 what: "interval mesh".into(),
                 place: format!("node {i}"),
                 value: nodes[i],
+                optional: false,
             });
         }
         nodes.sort_by(f64::total_cmp);

@@ -162,6 +162,7 @@ fn check_ring(mut ring: Vec<[f64; 2]>, name: String) -> Result<Vec<[f64; 2]>> {
             what: format!("{name} of the polygon"),
             place: format!("corner {i}"),
             value: if p[0].is_finite() { p[1] } else { p[0] },
+            optional: false,
         });
     }
     if ring.len() < 3 {

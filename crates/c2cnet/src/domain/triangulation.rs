@@ -233,6 +233,7 @@ fn check_indices(nodes: &[[f64; 2]], triangles: &[[usize; 3]]) -> Result<()> {
             what: "mesh".into(),
             place: format!("node {i}"),
             value: if x.is_finite() { y } else { x },
+            optional: false,
         });
     }
     for (t, triangle) in triangles.iter().enumerate() {

@@ -3,6 +3,7 @@
 use super::frame::Frame;
 use super::prior::Prior;
 use super::regularise::{self, Factored, check_count, choose_regularisation, factor, learn};
+use super::seen::{Seen, Strange};
 use super::{
     Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, VectorEncoder, VectorSpec,
 };
@@ -66,6 +67,9 @@ pub struct FieldEncoder {
     frame: Frame,
     /// Takes the place of least squares for a vector without points.
     vector: Option<VectorEncoder>,
+    /// What training samples were like; nothing in models of older versions.
+    #[serde(default)]
+    seen: Seen,
     /// The factorisation at the points encoded last: most predictions use the same sensors.
     #[serde(skip)]
     cache: Mutex<Option<Factored>>,
@@ -151,6 +155,7 @@ impl FieldEncoder {
             sizes: Vec::new(),
             standard: None,
             vector: None,
+            seen: Seen::of(given),
             cache: Mutex::new(cache),
         };
         let mut coefficients = encoder.encode_values(given)?;
@@ -192,6 +197,7 @@ impl FieldEncoder {
             sizes: Vec::new(),
             standard: None,
             vector: Some(vector),
+            seen: Seen::of(field),
             cache: Mutex::default(),
         };
         Ok((encoder, coefficients))
@@ -200,6 +206,24 @@ impl FieldEncoder {
     /// The same encoder for fields that were divided by these sizes when it was fitted.
     pub(crate) fn in_sizes(self, sizes: Vec<f64>) -> Self {
         FieldEncoder { sizes, ..self }
+    }
+
+    /// What training samples were like, divided by [`FieldEncoder::sizes`].
+    pub fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    /// Samples of `field` that are far outside of what training samples were like.
+    pub fn strange(&self, field: &Field) -> Option<Strange> {
+        let sizes = Some(&self.sizes).filter(|sizes| sizes.len() == field.components());
+        let Some(sizes) = sizes else {
+            return self.seen.strange(field);
+        };
+        let mut strange = self.seen.strange(&field.divided(sizes))?;
+        let size = sizes[strange.component];
+        strange.value *= size;
+        strange.seen = strange.seen.map(|v| v * size);
+        Some(strange)
     }
 
     /// The coefficients of `field`, one column per sample.

@@ -18,6 +18,7 @@ mod prior;
 mod range;
 mod regularise;
 pub(crate) mod scattered;
+mod seen;
 mod spectrum;
 mod vector;
 
@@ -28,6 +29,7 @@ pub use input_space::{FieldEncoder, Transform};
 pub(crate) use input_space::{Stacked, stack_components};
 pub(crate) use range::Range;
 pub(crate) use scattered::{SampleEncoder, encode_sample};
+pub use seen::{Seen, Strange};
 pub use spectrum::Spectrum;
 pub use vector::Kind;
 pub(crate) use vector::{Standard, VectorEncoder, VectorSpec, check_width, logarithm};
@@ -90,6 +92,7 @@ impl Regularisation {
 impl std::fmt::Display for Regularisation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Regularisation::Ridge { lambda: 0.0 } => write!(f, "least squares, lambda 0"),
             Regularisation::Ridge { lambda } => {
                 write!(f, "ridge, lambda {lambda:.2e} (normalised by n1)")
             }

@@ -70,6 +70,17 @@ impl Orthonormal {
         }
     }
 
+    /// Multiplies reflections out, so that what becomes of a sample does not depend on the others.
+    pub(super) fn form(&mut self) {
+        match self {
+            Orthonormal::Reflections { q, mix } => {
+                *self = Orthonormal::Dense(q.q_mul(mix.as_ref()));
+            }
+            Orthonormal::Cells { core, .. } => core.form(),
+            _ => {}
+        }
+    }
+
     /// The leading `rank` columns.
     pub(super) fn truncate(&mut self, rank: usize) {
         match self {

@@ -62,6 +62,17 @@ impl Spectrum {
     /// # Errors
     /// [`crate::Error::Interrupted`], or as [`Spectrum::new`].
     pub(crate) fn new_unless(design: Design, cancelled: &dyn Fn() -> bool) -> Result<Self> {
+        let mut spectrum = Self::of_one_fit(design, cancelled)?;
+        spectrum.left.form();
+        Ok(spectrum)
+    }
+
+    /// As [`Spectrum::new_unless`], faster, for a factorisation that is applied to all samples at once and dropped: what it
+    /// makes of a sample may depend, by rounding, on how many others are beside it.
+    ///
+    /// # Errors
+    /// As [`Spectrum::new_unless`].
+    pub(crate) fn of_one_fit(design: Design, cancelled: &dyn Fn() -> bool) -> Result<Self> {
         let (n, m) = (design.nrows(), design.ncols());
         match n.min(m) >= LONG {
             true => unless(cancelled, move || Self::factored(design))?,

@@ -1,6 +1,6 @@
 //! Errors of coefficient maps against true outputs.
 
-use super::model::{check_kind, field_named};
+use super::model::{check_fit, check_kind, field_named};
 use super::{ComponentErrors, EvaluationReport, OutputErrors, QuantityError};
 use crate::data::Fields;
 use crate::decode::{Evaluation, FieldDecoder, VectorDecoder, Withheld};
@@ -45,6 +45,7 @@ impl MapsToEvaluate<'_> {
             }
             let values = decoder.vector().map(VectorDecoder::values);
             check_kind("output", name, values, field)?;
+            check_fit("output", name, decoder.basis(), field)?;
             field.check_outputs(format!("output {name}").trim_end())?;
             let none = Withheld::none();
             let withheld = if withheld { decoder.withheld() } else { &none };

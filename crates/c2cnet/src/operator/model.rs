@@ -1,6 +1,7 @@
 //! A fitted operator.
 
 use super::{EvaluationReport, MapsToEvaluate, MovingNodes};
+use crate::basis::FieldBasis;
 use crate::data::{Dataset, Field, Fields, Points};
 use crate::decode::FieldDecoder;
 use crate::encode::{FieldEncoder, VectorEncoder};
@@ -130,6 +131,38 @@ impl C2CNet {
             parts.push(moving.displacements.predict_coordinates(inputs)?);
         }
         Ok(stack(&parts))
+    }
+
+    /// What looks unlike the samples to which the model was fitted: a line for each such input. Predictions for them are
+    /// extrapolated.
+    pub fn warnings(&self, inputs: &Fields) -> Vec<String> {
+        let warning = |(name, encoder): &(String, FieldEncoder)| {
+            let strange = encoder.strange(inputs.get(name)?)?;
+            let label = match encoder.vector() {
+                Some(_) => vector_label("input", name),
+                None => format!("input {name}").trim_end().to_string(),
+            };
+            let entry = match encoder.components() {
+                1 => String::new(),
+                _ => format!("[{}]", strange.component),
+            };
+            let others = match strange.count {
+                1 => String::new(),
+                n => format!(", and {} more samples are such", n - 1),
+            };
+            let shown = |v: f64| match v.abs() {
+                size if size == 0.0 || (1e-2..1e4).contains(&size) => format!("{v:.3}"),
+                _ => format!("{v:.2e}"),
+            };
+            let [low, high] = strange.seen.map(shown);
+            Some(format!(
+                "{label}{entry} of sample {} is {}, training samples had {low} to {high}{others}: these predictions are \
+                 extrapolated and may be far off",
+                strange.sample,
+                shown(strange.value)
+            ))
+        };
+        self.inputs.iter().filter_map(warning).collect()
     }
 
     /// Predicts the only output for `inputs` at `points`: one `n` x `N` matrix for each component.
@@ -338,6 +371,7 @@ fn encode_fields(encoders: &[(String, FieldEncoder)], fields: &Fields) -> Result
             let field = field_named(fields, name, "input")?;
             let values = encoder.vector().map(VectorEncoder::values);
             check_kind("input", name, values, field)?;
+            check_fit("input", name, encoder.basis(), field)?;
             field.check_inputs(format!("input {name}").trim_end())?;
             let encoded = encoder.encode(field);
             match encoder.vector() {
@@ -393,6 +427,30 @@ pub(super) fn check_kind(
     }
 }
 
+/// As many coordinates and components as the function has to which the model was fitted.
+pub(super) fn check_fit(kind: &str, name: &str, basis: &FieldBasis, field: &Field) -> Result<()> {
+    if field.is_vector() {
+        return Ok(());
+    }
+    let label = format!("{kind} {name}");
+    let label = label.trim_end();
+    let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let dim = basis.domain().dim();
+    for (fitted, found, what) in [
+        (dim, field.dim(), "coordinate"),
+        (basis.components(), field.components(), "component"),
+    ] {
+        if fitted != found {
+            return Err(Error::Data(format!(
+                "{label}: {} per point, the model was fitted to {}; is this the data of another model?",
+                counted(found, what),
+                counted(fitted, what)
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Matrices below each other.
 pub(crate) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
     let rows = parts.iter().map(Mat::nrows).sum();
@@ -407,16 +465,32 @@ pub(crate) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
     out
 }
 
+/// A field in words: `f` or `u` if it is the only one.
+fn called(kind: &str, name: &str) -> String {
+    match (name, kind) {
+        ("", "input") => "`f` (the only one, without a name)".into(),
+        ("", _) => "`u` (the only one, without a name)".into(),
+        _ => format!("{name:?}"),
+    }
+}
+
 /// The field called `name`.
 pub(crate) fn field_named<'a>(fields: &'a Fields, name: &str, kind: &str) -> Result<&'a Field> {
     fields.get(name).ok_or_else(|| {
         let have: Vec<_> = fields.iter().map(|(n, _)| format!("{n:?}")).collect();
-        Error::Data(format!(
-            "the model needs the {kind} {name:?}; the data has {}",
-            match have.is_empty() {
-                true => "none".into(),
-                false => have.join(", "),
+        Error::Data(match (fields.is_empty(), kind) {
+            (true, "output") => {
+                "the data has no outputs `u` (or `q`), which are needed to judge predictions".into()
             }
-        ))
+            (true, _) => format!(
+                "the model needs the {kind} {}; the data has none",
+                called(kind, name)
+            ),
+            (false, _) => format!(
+                "the model needs the {kind} {}; the data has {}",
+                called(kind, name),
+                have.join(", ")
+            ),
+        })
     })
 }

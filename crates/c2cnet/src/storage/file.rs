@@ -7,6 +7,7 @@
 use super::Archive;
 use super::input::read_plain;
 use super::output::write_atomically;
+use super::signature::{self, is_model};
 use super::tensor::Array;
 use crate::{Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -82,6 +83,12 @@ impl Archive {
             let words = format!("not a c2cnet model, or a damaged one ({e}); fit it again");
             Error::format(path, words)
         };
+        if !is_model(bytes)
+            && let Some((what, advice)) = signature::foreign(bytes)
+        {
+            let words = format!("not a c2cnet model: it is {what}; {advice}");
+            return Err(Error::format(path, words));
+        }
         check_header(bytes).map_err(|words| foreign(&words))?;
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| foreign(&e))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| foreign(&e))?;
@@ -132,6 +139,9 @@ fn digest(bytes: &[u8]) -> Option<(usize, String)> {
 
 /// A header that is longer than the arrays and than any model needs is not parsed.
 fn check_header(bytes: &[u8]) -> std::result::Result<(), String> {
+    if bytes.len() >= 8 && !bytes[..8].contains(&0) {
+        return Err("it does not begin as one".into());
+    }
     let length = bytes.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     match length > MOST_HEADER && length > bytes.len() / 2 {

@@ -4,6 +4,7 @@
 //! * [`Archive`]: the leaves by name, and everything else as one JSON document.
 //! * `file`: an archive as a file with a digest over every byte of it.
 //! * `input`, `output`: how files are read and written, these and all others.
+//! * `signature`: what a file is, by its first bytes.
 //! * `record`, `registry`: trait objects, tagged by a name under which their type is registered.
 //!
 //! Nothing in a file is executable.
@@ -16,6 +17,7 @@ pub(crate) mod leaf;
 pub(crate) mod output;
 mod record;
 mod registry;
+pub(crate) mod signature;
 pub mod tensor;
 
 pub use archive::Archive;
@@ -27,3 +29,4 @@ pub(crate) use input::{open_plain, read_plain};
 pub(crate) use output::write_atomically;
 pub(crate) use record::{Record, restore_settled, serialize_tagged, split_tag};
 pub(crate) use registry::Registry;
+pub(crate) use signature::{SIGNATURE, foreign};

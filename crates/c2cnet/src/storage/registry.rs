@@ -1,5 +1,6 @@
 //! Types by name: what a file or a setting says is looked up here.
 
+use crate::suggest::did_you_mean;
 use crate::{Error, Result};
 use std::any::TypeId;
 use std::sync::{PoisonError, RwLock};
@@ -50,11 +51,14 @@ impl<E: Clone> Registry<E> {
             Some((_, _, entry)) => Ok(entry.clone()),
             None => {
                 let known: Vec<_> = entries.iter().map(|e| format!("`{}`", e.0)).collect();
+                let advice = match did_you_mean(name, entries.iter().map(|e| e.0)) {
+                    none if none.is_empty() => format!("; `{}` adds one", self.add_with),
+                    meant => meant,
+                };
                 Err(Error::Config(format!(
-                    "the {} `{name}` is unknown, expected one of {}; `{}` adds one",
+                    "the {} `{name}` is unknown, expected one of {}{advice}",
                     self.what,
-                    known.join(", "),
-                    self.add_with
+                    known.join(", ")
                 )))
             }
         }

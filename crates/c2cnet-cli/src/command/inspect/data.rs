@@ -7,6 +7,9 @@ use c2cnet_experiments::terminal::{Table, bounds, counted, number};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// Components of a field that are listed.
+const MOST_COMPONENTS: usize = 8;
+
 /// Text and JSON for a data set.
 pub fn describe(data: &Dataset) -> (String, Value) {
     let mut text = format!("data: {}", counted(data.samples(), "sample"));
@@ -26,7 +29,7 @@ pub fn describe(data: &Dataset) -> (String, Value) {
         "rms",
     ]);
     let mut fields = Vec::new();
-    let mut still = Vec::new();
+    let mut labelled = Vec::new();
     let (input_keys, output_keys) = value_keys(data);
     for (kind, list, keys) in [
         ("input", &data.inputs, input_keys),
@@ -35,11 +38,11 @@ pub fn describe(data: &Dataset) -> (String, Value) {
         for ((name, field), key) in list.iter().zip(keys) {
             let label = format!("{kind} {key}");
             fields.push(describe_field(&mut table, kind, name, &label, field));
-            still.extend(constant_columns(&label, field));
-            still.extend(rings(&label, field));
+            labelled.push((label, field));
         }
     }
     text += &format!("\n\n{table}");
+    let mut still = rings(&labelled);
     still.extend(data.warnings());
     if !still.is_empty() {
         text += &format!("\n\n{}", still.join("\n"));
@@ -70,33 +73,30 @@ pub fn describe(data: &Dataset) -> (String, Value) {
     (text, object)
 }
 
-/// A warning for each entry of a vector that is the same in all samples.
-fn constant_columns(label: &str, field: &Field) -> Vec<String> {
-    if !field.is_vector() {
-        return Vec::new();
+/// The axes along which grids go once around, and of which fields: one line for all with the same periods.
+fn rings(fields: &[(String, &Field)]) -> Vec<String> {
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    // Functions that do not change over the points tell nothing of a period.
+    let changing = fields
+        .iter()
+        .filter(|(_, field)| !field.is_same_at_all_points());
+    for (label, field) in changing {
+        let axes = field.periods().into_iter().enumerate();
+        let axes = axes.filter_map(|(k, p)| Some(format!("axis {k}, period {}", number(p?))));
+        let axes = axes.collect::<Vec<_>>().join(" and ");
+        match found.iter_mut().find(|(known, _)| *known == axes) {
+            _ if axes.is_empty() => {}
+            Some((_, labels)) => labels.push(label),
+            None => found.push((axes, vec![label])),
+        }
     }
-    let warning = |c: usize| {
-        let value = number(field.values_of(0)[c]);
-        format!("{label}: column {c} is {value} in every sample, so nothing can be learned from it")
+    let line = |(axes, labels): (String, Vec<&str>)| {
+        format!(
+            "{}: periodic along {axes}: equal steps, and values continue from the end to the beginning",
+            labels.join(", ")
+        )
     };
-    field
-        .constant_components()
-        .into_iter()
-        .map(warning)
-        .collect()
-}
-
-/// A line for each axis along which a grid goes once around.
-fn rings(label: &str, field: &Field) -> Vec<String> {
-    let periods = field.periods().into_iter().enumerate();
-    let line = |(k, period): (usize, Option<f64>)| {
-        let period = number(period?);
-        Some(format!(
-            "{label}: periodic along axis {k}, period {period}: the grid has equal steps and its values continue from \
-             its end to its beginning"
-        ))
-    };
-    periods.filter_map(line).collect()
+    found.into_iter().map(line).collect()
 }
 
 /// The sets of the split and how many samples each has.
@@ -135,7 +135,7 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
     let ranges: Vec<Range> = (0..field.components())
         .map(|c| Range::of(field, c))
         .collect();
-    for (c, range) in ranges.iter().enumerate() {
+    for (c, range) in ranges.iter().enumerate().take(MOST_COMPONENTS) {
         let first = |text: String| if c == 0 { text } else { String::new() };
         table.row([
             first(label.to_string()),
@@ -148,6 +148,10 @@ fn describe_field(table: &mut Table, kind: &str, name: &str, label: &str, field:
             number(range.mean),
             number(range.rms),
         ]);
+    }
+    if let Some(more) = ranges.len().checked_sub(MOST_COMPONENTS + 1) {
+        let more = format!("... {} more", more + 1);
+        table.row(["", "", "", "", more.as_str()]);
     }
     json!({
         "kind": kind,

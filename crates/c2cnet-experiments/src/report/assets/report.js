@@ -281,8 +281,9 @@
         }
         const line = make("path", { d: path, class: "line", "stroke-dasharray": dash(s, k) });
         line.style.stroke = colour(k);
+        if (data.bars) Object.assign(line.style, { fill: colour(k), fillOpacity: 0.25 });
         svg.append(line);
-        if (at.length > 24) return;
+        if (data.bars || at.length > 24) return;
         for (const [x, y] of at) {
           if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
           const dot = make("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: at.length === 1 ? 6 : 3.2 });

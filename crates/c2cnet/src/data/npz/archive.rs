@@ -1,7 +1,8 @@
 //! The zip archive around the arrays of an `.npz` file.
 
 use super::array::{Array, Header, Kind, Values, shown};
-use crate::storage::open_plain;
+use crate::data::Points;
+use crate::storage::{SIGNATURE, foreign, open_plain};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::fs::File;
@@ -28,6 +29,8 @@ pub(in crate::data) struct NpzFile {
     /// Where in the archive the array of a key is.
     places: HashMap<String, usize>,
     archive: ZipArchive<BufReader<File>>,
+    /// Points of inputs, by name, that stand in for those which the file lacks.
+    pub known: Vec<(String, Points)>,
     /// Bytes of the file.
     size: u64,
 }
@@ -37,7 +40,7 @@ impl NpzFile {
     pub fn open(path: &Path) -> Result<NpzFile> {
         let mut start = Vec::new();
         let (file, size) = open_plain(path)?;
-        let read = (&file).take(6).read_to_end(&mut start);
+        let read = (&file).take(SIGNATURE as u64).read_to_end(&mut start);
         read.map_err(|e| Error::io(path, e))?;
         let archive = ZipArchive::new(BufReader::new(file))
             .map_err(|e| Error::format(path, not_an_archive(&start, &e)))?;
@@ -64,6 +67,7 @@ impl NpzFile {
             keys,
             places,
             archive,
+            known: Vec::new(),
             size,
         })
     }
@@ -214,11 +218,15 @@ impl NpzFile {
         let place = format!("{}: `{key}`", self.path.display());
         match error {
             Error::NotFinite {
-                place: at, value, ..
+                place: at,
+                value,
+                optional,
+                ..
             } => Error::NotFinite {
                 what: place,
                 place: at,
                 value,
+                optional,
             },
             Error::Shape {
                 what,
@@ -246,8 +254,8 @@ fn check_sizes(entry: &ZipFile<'_, impl Read>, file: u64) -> std::result::Result
 fn not_an_archive(start: &[u8], error: &zip::result::ZipError) -> String {
     if start.starts_with(b"PK") {
         format!("a damaged or truncated npz file ({error}); copy or write it again")
-    } else if start.starts_with(b"\x93NUMPY") {
-        "a single .npy array, not an npz file; save the arrays by name with np.savez".into()
+    } else if let Some((what, advice)) = foreign(start) {
+        format!("not an npz file: it is {what}; {advice}")
     } else {
         "not an npz file (a zip archive of arrays, as np.savez writes it)".into()
     }

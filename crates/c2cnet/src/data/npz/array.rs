@@ -99,7 +99,7 @@ impl Header {
 fn kind_of(dtype: &TypeStr) -> Result<Kind, String> {
     match dtype.type_char() {
         TypeChar::Float => Ok(Kind::Floats),
-        TypeChar::Int | TypeChar::Uint => Ok(Kind::Integers),
+        TypeChar::Int | TypeChar::Uint | TypeChar::Bool => Ok(Kind::Integers),
         TypeChar::UnicodeStr | TypeChar::ByteStr => Ok(Kind::Text),
         TypeChar::Object => Err(
             "is an object array, which NumPy pickles; c2cnet reads no pickles. Samples of \
@@ -201,6 +201,12 @@ fn read_header(reader: &mut dyn Read) -> Result<(NpyHeader, u64), String> {
     // Deep nesting could exhaust the parser's stack, and huge axes overflow its products: a plain
     // array has one dict, one tuple and, if it fits any memory, fewer than 18 digits of shape.
     let text = String::from_utf8_lossy(&bytes[start..]);
+    if text.contains("M8[") || text.contains("m8[") {
+        return Err(
+            "holds dates or times; save numbers, such as (t - t[0]) / np.timedelta64(1, 's')"
+                .into(),
+        );
+    }
     if text.contains('[') {
         return Err("holds structured records; save each column as a separate array".into());
     }
@@ -217,9 +223,22 @@ fn floats(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<f6
     match dtype.size_field() {
         8 => numbers(reader, dtype, count, f64::from_le_bytes),
         4 => numbers(reader, dtype, count, |b| f64::from(f32::from_le_bytes(b))),
+        2 => numbers(reader, dtype, count, |b| half(u16::from_le_bytes(b))),
         _ => Err(format!(
-            "has dtype {dtype}; floats of 4 or 8 bytes are read, so use .astype('f8')"
+            "has dtype {dtype}; floats of 2, 4 or 8 bytes are read, so use .astype('f8')"
         )),
+    }
+}
+
+/// A float of half precision: a sign, five bits of an exponent, ten of a fraction.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    sign * match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) enum Place {
     Grid(String),
     /// By the coordinates along each axis of a grid.
     Axes(Vec<String>),
+    /// Nowhere: those that are known for the input of this name.
+    Known(String),
 }
 
 /// How the values of a field are laid out.
@@ -79,11 +81,41 @@ impl Layout {
             }
         }
         let points = side.points;
+        if let Some((_, known)) = npz.known.iter().find(|(n, _)| points == "x" && n == name) {
+            let place = || Place::Known(name.to_string());
+            let listed = grid_layout(place(), &[known.len()], shape);
+            let natural = || grid_layout(place(), &known.shape(), shape);
+            let expected = || grid_shapes(&known.shape());
+            return listed.or_else(natural).ok_or_else(|| {
+                let expected = format!("{} at the model's points", expected());
+                npz.bad_shape(&values, expected, shape)
+            });
+        }
+        // Those of the inputs are never taken for those of the outputs without a word.
+        let inputs: Vec<String> = match points {
+            "y" => axis_keys(npz, "x", "")?,
+            _ => Vec::new(),
+        };
+        let same = match inputs.is_empty() {
+            false => {
+                let same = inputs
+                    .iter()
+                    .map(|x| format!("{}={x}", x.replacen('x', "y", 1)));
+                format!(
+                    "; if they are those of the inputs, save {}",
+                    same.collect::<Vec<_>>().join(", ")
+                )
+            }
+            true if points == "y" && npz.has("x") => {
+                "; if they are those of the inputs, save y=x".into()
+            }
+            true => String::new(),
+        };
         Err(npz.bad(
             &values,
             format!(
                 "needs its points `{points}` (or the axes of a grid, `{points}0`, `{points}1`, ...), which the file \
-                 lacks; a vector without points is called `{}`",
+                 lacks{same}; a vector without points is called `{}`",
                 join_key(side.vectors, name)
             ),
         ))
@@ -106,15 +138,26 @@ impl Layout {
         }
         match grid_layout(Place::Axes(axes.clone()), &counts, shape) {
             Some(layout) => Ok(layout),
-            None => Err(npz.bad_shape(
-                values,
-                format!(
-                    "{} to fit the axes `{}`",
-                    grid_shapes(&counts),
-                    axes.join("`, `")
-                ),
-                shape,
-            )),
+            None => {
+                let points: usize = counts.iter().product();
+                let fold = match *shape {
+                    [samples, n] if n == points => {
+                        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+                        let counts = counts.join(", ");
+                        format!(": save {values}.reshape({samples}, {counts})")
+                    }
+                    _ => String::new(),
+                };
+                Err(npz.bad_shape(
+                    values,
+                    format!(
+                        "{} to fit the axes `{}`{fold}",
+                        grid_shapes(&counts),
+                        axes.join("`, `")
+                    ),
+                    shape,
+                ))
+            }
         }
     }
 
@@ -197,6 +240,16 @@ fn unfitting(npz: &NpzFile, key: &str, at: &[usize], values: &str, shape: &[usiz
         _ => 0,
     };
     let beyond: usize = shape.iter().skip(1).product();
+    if let Some(slip) = slip(key, at, values, shape) {
+        return npz.bad_shape(
+            values,
+            format!(
+                "(samples, points) or (samples, points, components) at the points `{key}` of shape {}, {slip}",
+                shown(at)
+            ),
+            shape,
+        );
+    }
     if shape.len() < 2 || shape.len() > 3 || (n > 0 && n == beyond && shape.len() > 2) {
         let flatten = match n == beyond {
             true => format!(
@@ -220,9 +273,35 @@ fn unfitting(npz: &NpzFile, key: &str, at: &[usize], values: &str, shape: &[usiz
         shown(shape)
     );
     if at == [samples, n] {
-        expected += " (one-dimensional points of each sample need a third axis of length 1)";
+        expected += &format!(
+            " (one-dimensional points of each sample need a third axis of length 1: save {key}[..., None])"
+        );
     }
     npz.bad_shape(key, expected, at)
+}
+
+/// What is probably wrong with values of a shape at points `at` of another, and what to save instead.
+fn slip(key: &str, at: &[usize], values: &str, shape: &[usize]) -> Option<String> {
+    let listed = match *at {
+        [n] | [n, _] => n,
+        _ => return None,
+    };
+    Some(match *shape {
+        [n] | [n, 1] if matches!(*at, [_, m] if m == n && m > 1) => {
+            format!("which has a row for each sample: are {key} and {values} swapped?")
+        }
+        [_] => format!("with the samples first: of a single sample save {values}[None]"),
+        [n, _] if n == listed => {
+            format!("with a row for each sample: {values} looks transposed, save {values}.T")
+        }
+        [_, n] | [_, n, _] if *at == [1, n] => {
+            format!("which is one point of {n} coordinates: save {key}.ravel() for {n} points")
+        }
+        [_, _, n] if n == listed => {
+            format!("components last: save np.moveaxis({values}, 1, -1)")
+        }
+        _ => return None,
+    })
 }
 
 /// One set of points: listed, $(n, d)$ or $(n,)$, or in the shape of a grid, $(n_1, \dots, n_d, d)$.

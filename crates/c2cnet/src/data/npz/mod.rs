@@ -23,7 +23,7 @@
 //! is never ignored. Two axes of `x` always mean $(n_1, d)$: one-dimensional points of each sample
 //! need the third axis, $(N, n_1, 1)$.
 //!
-//! Arrays may be stored or deflated, in C or Fortran order, of either byte order, of 4- or 8-byte
+//! Arrays may be stored or deflated, in C or Fortran order, of either byte order, of 2-, 4- or 8-byte
 //! floats or of integers. C order is faster: $(N, n)$ on file is the $n \times N$ matrix,
 //! column after column, that a [`Field`] holds. Nothing pickled is read.
 

@@ -1,9 +1,10 @@
 //! [`Dataset::read_npz`].
 
-use super::array::{Values, shown};
+use super::array::{Header, Kind, Values, shown};
 use super::layout::{Layout, Place, crossings, one_set, split_axis};
 use super::{INPUTS, NpzFile, OUTPUTS, Side, join_key, split_key};
 use crate::data::{Dataset, Field, Fields, Missing, Points, Scattered, split_quads};
+use crate::suggest::did_you_mean;
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde_json::Value;
@@ -38,7 +39,20 @@ impl Dataset {
     /// # Errors
     /// As [`Dataset::read_npz`], or if a sample has no reading at all.
     pub fn read_npz_with(path: &Path, missing: Missing) -> Result<Dataset> {
+        Dataset::read_npz_at(path, missing, Vec::new())
+    }
+
+    /// The same with points of inputs, by name, for those that the file has none of.
+    ///
+    /// # Errors
+    /// As [`Dataset::read_npz_with`].
+    pub fn read_npz_at(
+        path: &Path,
+        missing: Missing,
+        known: Vec<(String, Points)>,
+    ) -> Result<Dataset> {
         let mut npz = NpzFile::open(path)?;
+        npz.known = known;
         check_keys(&npz)?;
         let inputs = read_fields(&mut npz, INPUTS, missing)?;
         if inputs.is_empty() {
@@ -109,7 +123,12 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
             return Err(Error::format(
                 &npz.path,
                 format!(
-                    "unknown key `{key}`; known are {} (also as x.NAME and so on), x0, x1, ... for the axes of a grid, and {}",
+                    "unknown key `{key}`{} Known are {} (also as x.NAME and so on), x0, x1, ... for the axes of a grid, and {}",
+                    match did_you_mean(key, FIELD_KEYS.into_iter().chain(FILE_KEYS)) {
+                        none if none.is_empty() =>
+                            "; leave it out, or put it into `meta`, a JSON text.".to_string(),
+                        meant => meant,
+                    },
                     FIELD_KEYS.join(", "),
                     FILE_KEYS.join(", ")
                 ),
@@ -215,7 +234,7 @@ fn read_field(
     let components = layout.components * if complex { 2 } else { 1 };
     let counts = match &layout.place {
         Place::Listed(key) | Place::PerSample(key) => count_key(npz, side.points, name, key),
-        Place::Grid(_) | Place::Axes(_) => None,
+        Place::Grid(_) | Place::Axes(_) | Place::Known(_) => None,
     };
     let place = (layout.place, counts);
     let set = match known.get(&place) {
@@ -243,6 +262,11 @@ fn read_field(
 fn read_point_set(npz: &mut NpzFile, place: &Place, count_key: Option<&str>) -> Result<PointSet> {
     let key = match place {
         Place::Axes(axes) => return crossings(npz, axes).map(PointSet::Shared),
+        Place::Known(name) => {
+            let known = npz.known.iter().find(|(n, _)| n == name);
+            let (_, points) = known.expect("its shape has been looked at");
+            return Ok(PointSet::Shared(points.clone()));
+        }
         Place::Listed(key) | Place::Grid(key) | Place::PerSample(key) => key,
     };
     let (shape, coords) = npz.floats(key)?;
@@ -370,12 +394,23 @@ fn read_meta(npz: &mut NpzFile) -> Result<Value> {
 }
 
 fn read_n_train(npz: &mut NpzFile, samples: usize) -> Result<Option<usize>> {
-    let Some((shape, values)) = npz.integers("n_train")? else {
+    let a_count = |header: &Header| match header.kind {
+        Kind::Integers if header.is_one(8) => Ok(()),
+        Kind::Floats if header.is_one(8) => Err(format!(
+            "is a float; it counts the training samples: for a part of {samples}, 0.8 say, save {}",
+            samples * 4 / 5
+        )),
+        _ => Err(format!(
+            "has shape {}; it is one integer, how many leading samples are for training; to name the set of each \
+             sample save split=np.where(mask, 'train', 'test')",
+            shown(&header.shape)
+        )),
+    };
+    let Some(array) = npz.array("n_train", a_count)? else {
         return Ok(None);
     };
-    let [n] = values[..] else {
-        return Err(npz.bad_shape("n_train", "()", &shape));
-    };
+    let values = array.into_integers();
+    let n = values.map_err(|reason| npz.bad("n_train", reason))?[0];
     match usize::try_from(n) {
         Ok(n) if (1..=samples).contains(&n) => Ok(Some(n)),
         _ => Err(npz.bad(
@@ -400,7 +435,7 @@ fn read_split(npz: &mut NpzFile, samples: usize, meta: &mut Value) -> Result<Opt
         Values::Text(names) => return Ok(Some(names)),
         Values::Integers(codes) => codes,
         Values::Floats(_) | Values::Complex(_) => {
-            return Err(npz.bad("split", "holds floats; give integers or names"));
+            return Err(npz.bad("split", "holds floats; save the name of each sample's set, such as np.where(mask, 'train', 'test')"));
         }
     };
     let names = meta
@@ -410,7 +445,8 @@ fn read_split(npz: &mut NpzFile, samples: usize, meta: &mut Value) -> Result<Opt
         .ok_or_else(|| {
             npz.bad(
                 "split",
-                "holds integers, whose names must be in `meta` as {\"split_names\": [\"train\", \"test\", ...]}",
+                "holds integers or a mask, without names; save the names, np.where(mask, 'train', 'test'), or put them \
+                 into `meta` as {\"split_names\": [\"train\", \"test\", ...]}",
             )
         })?;
     if meta.as_object().is_some_and(serde_json::Map::is_empty) {

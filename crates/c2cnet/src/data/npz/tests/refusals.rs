@@ -67,12 +67,12 @@ fn types_that_are_not_numbers() {
         &["`f` has dtype <c32", "astype('c16')"],
     );
     assert_says(
-        read_raw_f("'|b1'", "False", "(1, 2)", &[0; 2]),
-        &["`f` has dtype |b1", "astype"],
+        read_raw_f("'<f16'", "False", "(1, 2)", &[0; 32]),
+        &["`f` has dtype <f16", "astype('f8')"],
     );
     assert_says(
-        read_raw_f("'<f2'", "False", "(1, 2)", &[0; 4]),
-        &["`f` has dtype <f2"],
+        read_raw_f("'<M8[ns]'", "False", "(1, 2)", &[0; 16]),
+        &["`f` holds dates or times", "timedelta64"],
     );
     assert_says(
         read_raw_f("'<U1'", "False", "(1, 2)", &[65, 0, 0, 0, 65, 0, 0, 0]),
@@ -85,10 +85,40 @@ fn types_that_are_not_numbers() {
 }
 
 #[test]
+fn booleans_and_halves_are_numbers() {
+    let first = |data: crate::Result<Dataset>| data.unwrap().inputs[0].1.values_of(0);
+    assert_eq!(
+        first(read_raw_f("'|b1'", "False", "(1, 2)", &[0, 1])),
+        [0.0, 1.0]
+    );
+    // 1 and -2^-24, the smallest one.
+    let halves = [0x00, 0x3c, 0x01, 0x80];
+    let read = first(read_raw_f("'<f2'", "False", "(1, 2)", &halves));
+    assert_eq!(read, [1.0, -(2f64.powi(-24))]);
+    let most = first(read_raw_f(
+        "'<f2'",
+        "False",
+        "(1, 2)",
+        &[0xff, 0x7b, 0x35, 0x35],
+    ));
+    assert_eq!(most[0], 65504.0);
+    assert!((most[1] - 1.0 / 3.0).abs() < 1e-3);
+    let infinite = read_raw_f("'<f2'", "False", "(1, 2)", &[0x00, 0x7c, 0, 0]);
+    assert_says(infinite, &["inf", "nothing can be computed with it"]);
+}
+
+#[test]
 fn unknown_missing_and_unused_keys() {
+    let extra = |key: &'static str| read_with(&move |npz| npz.put_f64(key, &[1], [0.0]));
+    assert_says(extra("X"), &["`X`", "did you mean `x`?"]);
+    assert_says(extra("ntrain"), &["did you mean `n_train`?"]);
+    assert_says(
+        extra("note"),
+        &["`note`; leave it out, or put it into `meta`"],
+    );
     assert_says(
         read_with(&|npz| npz.put_f64("U", &[1], [0.0])),
-        &["`U`", "known are x, f"],
+        &["`U`", "Known are x, f"],
     );
     assert_says(
         read_with(&|npz| npz.put_f64("meta.a", &[1], [0.0])),
@@ -192,6 +222,12 @@ fn shapes_that_do_not_fit() {
         &["`x`", "(2, 4, 1)", "(3, 4, dimensions)"],
     );
     assert_says(read(&[4], &[4]), &["`f`", "(samples, points)", "(4,)"]);
+    assert_says(read(&[101], &[101, 30]), &["transposed", "save f.T"]);
+    assert_says(read(&[101, 1], &[30, 2, 101]), &["np.moveaxis(f, 1, -1)"]);
+    assert_says(read(&[30, 101], &[101]), &["are x and f swapped?"]);
+    assert_says(read(&[4], &[4]), &["of a single sample save f[None]"]);
+    assert_says(read(&[1, 101], &[30, 101]), &["save x.ravel()"]);
+    assert_says(read(&[3, 4], &[3, 4]), &["save x[..., None]"]);
     assert_says(read(&[4], &[0, 4]), &["`f`", "(0, 4)", "empty"]);
     assert_says(read(&[0, 2], &[3, 0]), &["`f`", "(3, 0)", "empty"]);
     assert_says(

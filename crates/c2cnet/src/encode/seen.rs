@@ -1,0 +1,116 @@
+//! What an encoder saw of its field when it was fitted, so that inputs of another kind are not taken for like ones.
+
+use crate::data::{Field, Points};
+use serde::{Deserialize, Serialize};
+
+/// Where a field was observed, and how large its values were.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Seen {
+    /// Its points, if all samples shared them.
+    points: Option<Points>,
+    /// The least and the largest value of each component.
+    ranges: Vec<[f64; 2]>,
+}
+
+/// Samples far outside of what was seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strange {
+    /// The first of them, and how many there are.
+    pub sample: usize,
+    /// How many there are.
+    pub count: usize,
+    /// The component with the value.
+    pub component: usize,
+    /// The value that is farthest out in the first of them.
+    pub value: f64,
+    /// Between which values training samples lay.
+    pub seen: [f64; 2],
+}
+
+impl Seen {
+    /// What there is to be seen of training samples.
+    pub(super) fn of(field: &Field) -> Self {
+        let points = field.shared_points().filter(|_| !field.is_vector());
+        let all = |c| {
+            let ranges = (0..field.samples()).map(|k| range(field, k, c));
+            let either = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+            ranges.reduce(either).unwrap_or_default()
+        };
+        Seen {
+            points: points.cloned(),
+            ranges: (0..field.components()).map(all).collect(),
+        }
+    }
+
+    /// The points of the training samples, if they shared them.
+    pub fn points(&self) -> Option<&Points> {
+        self.points.as_ref()
+    }
+
+    /// Samples with values farther outside of the range of the training samples than this range is wide.
+    pub fn strange(&self, field: &Field) -> Option<Strange> {
+        if self.ranges.len() != field.components() {
+            return None;
+        }
+        let mut found: Option<Strange> = None;
+        for sample in 0..field.samples() {
+            let outside = self.ranges.iter().enumerate().find_map(|(c, seen)| {
+                let [low, high] = range(field, sample, c);
+                let width = (seen[1] - seen[0]).max(1e-6 * seen[0].abs().max(seen[1].abs()));
+                let (below, above) = (seen[0] - low, high - seen[1]);
+                let value = if above > below { high } else { low };
+                (below.max(above) > width).then_some((c, value, *seen))
+            });
+            let Some((component, value, seen)) = outside else {
+                continue;
+            };
+            let first = found.get_or_insert(Strange {
+                sample,
+                count: 0,
+                component,
+                value,
+                seen,
+            });
+            first.count += 1;
+        }
+        found
+    }
+}
+
+/// The least and the largest value of a component in a sample.
+fn range(field: &Field, sample: usize, component: usize) -> [f64; 2] {
+    let values = field.component_of(sample, component);
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    [least, largest]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    #[test]
+    fn values_of_another_size_are_strange_and_near_ones_are_not() {
+        let field = |size: f64| {
+            let values = Mat::from_fn(5, 4, |i, k| size * (i as f64 - k as f64));
+            Field::shared(Points::linspace(0.0, 1.0, 5), vec![values]).unwrap()
+        };
+        let seen = Seen::of(&field(1.0));
+        assert_eq!(seen.points().map(Points::len), Some(5));
+        assert_eq!(seen.strange(&field(1.5)), None);
+        let strange = seen.strange(&field(1000.0)).unwrap();
+        assert_eq!(
+            (strange.sample, strange.count, strange.value),
+            (0, 4, 4000.0)
+        );
+        assert_eq!(strange.seen, [-3.0, 4.0]);
+        let vector =
+            |p: f64| Field::vector(Mat::from_fn(1, 3, |_, k| p + k as f64).as_ref()).unwrap();
+        let seen = Seen::of(&vector(0.0));
+        assert_eq!(seen.points(), None);
+        assert_eq!(seen.strange(&vector(0.5)), None);
+        assert_eq!(seen.strange(&vector(3.0)).unwrap().count, 1);
+        assert_eq!(Seen::default().strange(&vector(3.0)), None);
+    }
+}
