@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel, installs it into a fresh virtual environment outside the tree and checks it there:
-# tests, doctests, types, the code of the guide, the notebooks. PYTHON names another interpreter.
+# tests, doctests, types, the code of the guide, the notebooks. PYTHON names another interpreter, PROFILE another one of
+# cargo's than the one for users.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -15,7 +16,7 @@ step pip install --quiet 'maturin>=1.9.4,<2'
 step maturin sdist --manifest-path "$here/Cargo.toml" --out "$work/sdist"
 tar xzf "$work"/sdist/c2cnet-*.tar.gz -C "$work/sdist" --strip-components 1
 step cargo metadata --quiet --offline --format-version 1 --manifest-path "$work/sdist/Cargo.toml" >/dev/null
-step maturin build --release --locked --manifest-path "$here/Cargo.toml" --out "$work"
+step maturin build --profile "${PROFILE:-release}" --locked --manifest-path "$here/Cargo.toml" --out "$work"
 step pip install --quiet "$(ls "$work"/c2cnet-*.whl)[test]"
 
 # Away from the sources: what is installed is what is checked.

@@ -198,7 +198,8 @@ impl Comparison<'_> {
         prepared: &mut Prepared,
     ) -> Result<EncodedInputs> {
         for (i, draft) in self.drafts.iter().enumerate() {
-            if draft.rivals.is_empty() {
+            // Of what is exact but for rounding nothing is better.
+            if draft.rivals.is_empty() || best.2.error <= self.folds.first().rounding {
                 continue;
             }
             let others = draft.rivals.par_iter();
