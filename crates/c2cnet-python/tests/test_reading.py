@@ -102,7 +102,7 @@ def test_tables_with_names_of_their_own(tmp_path):
     with pytest.raises(ValueError, match="sample names a column"):
         c2cnet.read({"k": K}, f="k", sample="run")
     (tmp_path / "gaps.csv").write_text("x,f,u\n0,1,2\n0.5,nan,3\n1,2,3\n")
-    with pytest.raises(ValueError, match='missing="nan"'):
+    with pytest.raises(OSError, match='missing="nan"'):
         c2cnet.read(tmp_path / "gaps.csv")
     assert c2cnet.read(tmp_path / "gaps.csv", missing="nan").f.shape == (1, 2)
 
