@@ -2,6 +2,7 @@
 
 mod support;
 
+use c2cnet::data::Dataset;
 use c2cnet::data::npz::write_npz;
 use c2cnet::internal::array_shapes;
 use support::Folder;
@@ -205,4 +206,37 @@ fn grids_complex_values_and_gaps_go_through() {
         "--json",
     ];
     assert!(folder.succeed_json(&evaluate)["rl2e"].as_f64().unwrap() < 0.1);
+}
+
+#[test]
+fn predictions_need_the_inputs_alone_and_strange_ones_are_named() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", Some(30), false);
+    folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "whole.npz"]);
+    let data = Dataset::read_npz(&folder.path("data.npz")).unwrap();
+    let f = &data.inputs[0].1;
+    let (samples, n) = (f.samples(), f.points_of(0).len());
+    let alone = |name: &str, factor: f64| {
+        let values = (0..samples).flat_map(|k| f.values_of(k));
+        let values = values.map(|v| factor * v).collect::<Vec<_>>();
+        let shape = [samples, n, f.components()];
+        assert_eq!(f.components(), 1);
+        write_npz(&folder.path(name), |npz| npz.put_f64("f", &shape, values)).unwrap();
+        let predict = folder.command(&["predict", "model.c2c", name, "-o", "alone.npz"]);
+        let out = { predict }.output().unwrap();
+        assert!(out.status.success(), "{out:?}");
+        String::from_utf8_lossy(&out.stderr).into_owned()
+    };
+    assert_eq!(alone("f.npz", 1.0), "");
+    let values = |name| {
+        let prediction = Dataset::read_prediction(&folder.path(name)).unwrap();
+        prediction.outputs[0].1.values_of(3)
+    };
+    assert_eq!(values("alone.npz"), values("whole.npz"));
+    let said = alone("large.npz", 1000.0);
+    assert!(
+        said.contains("input of sample 0 is") && said.contains("extrapolated"),
+        "{said}"
+    );
 }

@@ -12,6 +12,17 @@ use vtkio::model::{
 
 /// Reads the mesh in `bytes`.
 pub(crate) fn parse(bytes: &[u8], format: Format) -> Result<Mesh, String> {
+    for codec in ["LZMA", "LZ4"] {
+        let name = format!("vtk{codec}DataCompressor");
+        // In the first tag of the file.
+        let start = &bytes[..bytes.len().min(1024)];
+        if start.windows(name.len()).any(|w| w == name.as_bytes()) {
+            return Err(format!(
+                "is compressed with {codec}, which is not read; save it with ZLib or without compression, or read it in \
+                 Python by meshio"
+            ));
+        }
+    }
     let damaged = |reason: String| format!("cannot be read as a VTK file: {reason}");
     let parsed = quietly(|| match format {
         Format::Vtk => Vtk::parse_legacy_be(bytes),

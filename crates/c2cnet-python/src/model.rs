@@ -27,6 +27,9 @@ impl From<C2CNet> for Model {
     }
 }
 
+/// Points, and the shape of the grid as which they were given.
+type InputPoints<'py> = (Bound<'py, PyArrayDyn<f64>>, Option<Vec<usize>>);
+
 /// Work of the library without the interpreter's lock.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     py.detach(|| pool::run(work)).map_err(exception)
@@ -207,6 +210,24 @@ impl Model {
         let (_, decoder) = outputs.find(|(name, _)| name == output)?;
         let shape = decoder.points()?.shape();
         (shape.len() > 1).then_some(shape)
+    }
+
+    /// The points of an input, listed, and the shape of their grid; none if samples had their own, or the model is of a
+    /// version that did not keep them.
+    fn input_points<'py>(
+        &self,
+        py: Python<'py>,
+        input: &str,
+    ) -> PyResult<Option<InputPoints<'py>>> {
+        let mut inputs = self.net.inputs().iter();
+        let encoder = inputs.find(|(name, _)| name == input);
+        let Some(points) = encoder.and_then(|(_, encoder)| encoder.seen().points()) else {
+            return Ok(None);
+        };
+        let shape = [points.len(), points.dim()];
+        let listed = arrays::array(py, &shape, points.coords())?;
+        let grid = Some(points.shape()).filter(|shape| shape.len() > 1);
+        Ok(Some((listed, grid)))
     }
 
     /// Whether the components of an output are real and imaginary parts in turn.

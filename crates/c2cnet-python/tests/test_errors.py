@@ -101,14 +101,14 @@ def test_settings_that_cannot_be(parts, parameters):
 @pytest.mark.parametrize(
     ("parts", "arguments"),
     [
-        (["1 components", "2"], {"f": np.stack([F, F], axis=-1)}),
-        (["(n, 1)", "(20, 2)"], {"f": F, "x": np.zeros((20, 2))}),
+        (["1 component", "2 components"], {"f": np.stack([F, F], axis=-1)}),
+        (["1 coordinate", "2 coordinates"], {"f": F, "x": np.zeros((20, 2))}),
         (["outside the domain [0, 1]", "point 10"], {"f": F, "x": 2 * X}),
         (["input sample 1", "outside"], {"f": list(F[:2]), "x": [X, 3 * X]}),
         (["point 0 = [-1.0]", "larger `domain`"], {"f": F, "y": [[-1.0]]}),
         (["(n, 1)", "(1, 2)"], {"f": F, "y": [[0.0, 0.0]]}),
         (["points of 12 samples", "of 2"], {"f": F, "y": [X, X]}),
-        (["input \"\"", "\"h\""], {"f": {"h": F}, "x": {"h": X}}),
+        (["input `f`", "\"h\""], {"f": {"h": F}, "x": {"h": X}}),
     ],
 )
 def test_predictions_that_cannot_be(model, parts, arguments):

@@ -80,7 +80,7 @@ MISTAKES = {
     ),
     "another number of components": (
         lambda: fitted().predict(np.stack([F, F], -1)),
-        ["1 components", "2"],
+        ["1 component", "2 components"],
     ),
     "a model that is none": (lambda: c2cnet.load(__file__), ["test_first_hour.py"]),
 }

@@ -88,3 +88,28 @@ def test_the_number_of_threads():
     assert c2cnet.threads() == before
     with pytest.raises(ValueError, match="at least 1"):
         c2cnet.set_threads(0)
+
+
+def test_tables_with_names_of_their_own(tmp_path):
+    rows = [f"{n},{x},{n + x},{n * x},a" for n in range(3) for x in S]
+    (tmp_path / "runs.csv").write_text("run,depth,salt,sound,note\n" + "\n".join(rows))
+    with pytest.warns(UserWarning, match="columns that are not read: note"):
+        data = c2cnet.read(tmp_path / "runs.csv", sample="run", x="depth", f="salt", u="sound")
+    assert data.f.shape == (3, 5)
+    for key in ("y", "p", "q"):
+        with pytest.raises(ValueError, match=f"{key}: tables and meshes"):
+            c2cnet.read(tmp_path / "runs.csv", x="depth", f="salt", **{key: "sound"})
+    with pytest.raises(ValueError, match="sample names a column"):
+        c2cnet.read({"k": K}, f="k", sample="run")
+    (tmp_path / "gaps.csv").write_text("x,f,u\n0,1,2\n0.5,nan,3\n1,2,3\n")
+    with pytest.raises(OSError, match='missing="nan"'):
+        c2cnet.read(tmp_path / "gaps.csv")
+    assert c2cnet.read(tmp_path / "gaps.csv", missing="nan").f.shape == (1, 2)
+
+
+def test_a_model_from_a_file_knows_its_input_points(tmp_path):
+    x = np.linspace(0, 1, 20)
+    f = np.random.default_rng(0).normal(size=(30, 2)) @ np.stack([np.sin(x), np.cos(x)])
+    model = c2cnet.C2CNet(map="linear").fit(f, f**2, x=x, y=x)
+    model.save(tmp_path / "model.c2c")
+    assert np.array_equal(c2cnet.load(tmp_path / "model.c2c").predict(f), model.predict(f))

@@ -236,10 +236,13 @@ impl Evaluated {
             return terminal::print_json(&object.into());
         }
         if on == "train" {
-            print_line(
-                "The model was fitted to these samples: on others its errors are larger.\n\
-                 `c2cnet fit --test-fraction 0.2` sets some apart.\n",
-            )?;
+            let fitted = model.info()["data"]["n_train"].as_u64();
+            let some = fitted.filter(|n| (*n as usize) < report.n_samples);
+            let which = some.map_or(String::new(), |n| format!("{n} of "));
+            print_line(format_args!(
+                "The model was fitted to {which}these samples: on others its errors are larger.\n\
+                 `c2cnet fit --test-fraction 0.2` sets some apart.\n"
+            ))?;
         }
         print_line(format_args!(
             "errors on {} ({on}), predicted in {seconds:.3} s",

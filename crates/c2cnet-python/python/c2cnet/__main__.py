@@ -36,6 +36,8 @@ def parser() -> argparse.ArgumentParser:
         "q": "output quantities",
     }.items():
         convert.add_argument(f"--{name}", metavar="NAME,...", help=what)
+    convert.add_argument("--sample", metavar="NAME", help="the column of a table that tells samples apart")
+    convert.add_argument("--missing", choices=["refuse", "nan"], default="refuse", help="what NaN means")
     convert.add_argument("--sample-axis", type=int, default=0, metavar="AXIS", help="the axis that counts samples")
     convert.add_argument("--n-train", type=int, metavar="N", help="leading samples for training")
     return top
@@ -50,6 +52,8 @@ def convert(arguments: argparse.Namespace) -> Dataset:
     return read(
         arguments.source[0] if len(arguments.source) == 1 else arguments.source,
         **{key: names(getattr(arguments, key)) for key in ("f", "u", "x", "y", "p", "q")},
+        sample=arguments.sample,
+        missing=arguments.missing,
         sample_axis=arguments.sample_axis,
         n_train=arguments.n_train,
     )

@@ -117,6 +117,14 @@ def place(given: Any, what: str, shape: tuple[int, ...] | None = None, samples: 
     return Place(_columns(array, what))
 
 
+def known(found: tuple[Floats, list[int] | None] | None) -> Any:
+    """Return points that a model file holds, in the shape of their grid; an empty list if it holds none."""
+    if found is None:
+        return []
+    listed, grid = found
+    return Place(listed, grid) if grid else listed
+
+
 def _grid(given: Any, what: str, shape: tuple[int, ...] | None) -> Any:
     """Return all points of a grid that is given by its axes or by ``np.meshgrid``, else None."""
     if not isinstance(given, (list, tuple)) or not given:

@@ -371,7 +371,7 @@ class C2CNet(Incremental):
     def load(cls, path: str | PathLike[str]) -> C2CNet:
         """Read a model file.
 
-        It does not hold the points of the inputs: give ``x`` to :meth:`predict`.
+        It knows the points of the inputs, unless samples had their own: then give ``x`` to :meth:`predict`.
 
         Parameters
         ----------
@@ -391,7 +391,7 @@ class C2CNet(Incremental):
         ...     path = os.path.join(folder, "model.c2c")
         ...     model.save(path)
         ...     again = c2cnet.load(path)
-        >>> u = again.predict(data.test.f, data.x, data.y)
+        >>> u = again.predict(data.test.f)
         >>> np.array_equal(u, model.predict(data.test.f))
         True
         """
@@ -401,6 +401,11 @@ class C2CNet(Incremental):
         loaded = cls(seed=settings.pop("seed", 0), settings=settings or None)
         loaded._model = model
         loaded._read_from = os.path.abspath(path)
+        # An empty list, where they are not known, as for samples with points of their own.
+        loaded._fitted_x = {
+            one["name"]: None if one["vector"] else _arrays.known(model.input_points(one["name"]))
+            for one in json.loads(model.describe())["inputs"]
+        }
         if "validation" in info:
             loaded.errors_ = Errors.from_report(info["validation"], [])
         return loaded

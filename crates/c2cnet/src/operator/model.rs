@@ -480,7 +480,7 @@ pub(crate) fn field_named<'a>(fields: &'a Fields, name: &str, kind: &str) -> Res
         let have: Vec<_> = fields.iter().map(|(n, _)| format!("{n:?}")).collect();
         Error::Data(match (fields.is_empty(), kind) {
             (true, "output") => {
-                "the data has no outputs `u` (or `q`), which are needed to judge predictions".into()
+                "outputs are needed to judge predictions, `u` or `q`; the data has none".into()
             }
             (true, _) => format!(
                 "the model needs the {kind} {}; the data has none",

@@ -74,12 +74,12 @@ fn predictions_that_cannot_be() {
         (
             "input of two components",
             predict(&two, &line(3)),
-            &["input", "1 components", "2"],
+            &["input", "1 component", "2 components"],
         ),
         (
             "input in the plane",
             predict(&plane, &line(3)),
-            &["(n, 1)", "(5, 2)"],
+            &["1 coordinate", "2 coordinates"],
         ),
         (
             "sensors outside",
@@ -104,7 +104,7 @@ fn predictions_that_cannot_be() {
         (
             "input of another name",
             predict(&renamed, &line(3)),
-            &["input \"\"", "\"h\""],
+            &["input `f`", "\"h\""],
         ),
         (
             "no input",
@@ -141,7 +141,7 @@ fn predictions_that_cannot_be() {
             evaluate(
                 Field::shared(line(41), vec![Mat::zeros(41, 12), Mat::zeros(41, 12)]).unwrap(),
             ),
-            &["output", "1 components", "2"],
+            &["output", "1 component", "2 components"],
         ),
         (
             "outputs of fewer samples",

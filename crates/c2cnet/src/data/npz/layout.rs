@@ -291,7 +291,7 @@ fn slip(key: &str, at: &[usize], values: &str, shape: &[usize]) -> Option<String
             format!("which has a row for each sample: are {key} and {values} swapped?")
         }
         [_] => format!("with the samples first: of a single sample save {values}[None]"),
-        [n, _] if n == listed => {
+        [n, _] if n == listed && at != shape => {
             format!("with a row for each sample: {values} looks transposed, save {values}.T")
         }
         [_, n] | [_, n, _] if *at == [1, n] => {

@@ -397,8 +397,7 @@ fn read_n_train(npz: &mut NpzFile, samples: usize) -> Result<Option<usize>> {
     let a_count = |header: &Header| match header.kind {
         Kind::Integers if header.is_one(8) => Ok(()),
         Kind::Floats if header.is_one(8) => Err(format!(
-            "is a float; it counts the training samples: for a part of {samples}, 0.8 say, save {}",
-            samples * 4 / 5
+            "holds floats; it counts training samples: for a part such as 0.8 of them save int(0.8 * {samples})"
         )),
         _ => Err(format!(
             "has shape {}; it is one integer, how many leading samples are for training; to name the set of each \

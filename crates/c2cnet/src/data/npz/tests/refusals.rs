@@ -99,7 +99,7 @@ fn booleans_and_halves_are_numbers() {
         "'<f2'",
         "False",
         "(1, 2)",
-        &[0xff, 0x7b, 0x35, 0x35],
+        &[0xff, 0x7b, 0x55, 0x35],
     ));
     assert_eq!(most[0], 65504.0);
     assert!((most[1] - 1.0 / 3.0).abs() < 1e-3);
