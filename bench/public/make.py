@@ -169,6 +169,17 @@ def advected_square(rng, count):
     return column(x), f, column(x), np.roll(f, 50, axis=1)
 
 
+@problem("advected_steps", 1000, 200)
+def advected_steps(rng, count):
+    """The same of square waves alone on 40 x 40 points in (x, t): values of low rank, in which many rows are equal."""
+    x = np.linspace(0, 1, 40)
+    centre, width, height = rng.uniform([[[0.3]], [[0.3]], [[1]]], [[[0.7]], [[0.6]], [[2]]], size=(3, count, 1))
+    f = height * (np.abs(x - centre) < width / 2)
+    f[:, -1] = f[:, 0]
+    foot = (np.arange(40)[:, None] - np.arange(40)[None, :]) % 39
+    return column(x), f, tensor_grid(x, x), f[:, foot.ravel()]
+
+
 @problem("wave_jump", 500, 100)
 def wave_jump(rng, count):
     """u_tt = u_xx of period 1 from rest, the start with a jump up and a jump down: half of it goes each way."""

@@ -534,3 +534,31 @@ fn split(alike: &[usize], protocol: &Protocol, fold: usize) -> Split {
         validation: validation.to_vec(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::FitConfig;
+
+    /// Forty inputs, each three times and in any order: none is on both sides, in any fold.
+    #[test]
+    fn samples_with_the_same_inputs_stay_on_one_side() {
+        let protocol = FitConfig::default().protocol();
+        let load = |k: usize| (k * 7) % 40;
+        let alike: Vec<usize> = (0..120)
+            .map(|k| (0..120).find(|&j| load(j) == load(k)).unwrap())
+            .collect();
+        for fold in 0..5 {
+            let Split { train, validation } = split(&alike, &protocol, fold);
+            assert!(!validation.is_empty() && train.len() > 80);
+            assert!(
+                validation
+                    .iter()
+                    .all(|&v| train.iter().all(|&t| load(t) != load(v)))
+            );
+        }
+        // Where all are the same, they cannot be told apart.
+        let Split { train, validation } = split(&[0; 10], &protocol, 0);
+        assert_eq!((train.len(), validation.len()), (8, 2));
+    }
+}

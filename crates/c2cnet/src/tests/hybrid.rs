@@ -181,3 +181,58 @@ fn rounding_of_single_precision_does_not_decide_for_a_kernel() {
     let error = model.evaluate(&data.select(&data.test_indices())).unwrap();
     assert!(error.rl2e < 1e-6, "{:e}", error.rl2e);
 }
+
+/// Steps on 40 x 40 points of space and time: values of low rank in which many rows are equal.
+#[test]
+fn steps_on_a_grid_are_learned_to_rounding() {
+    let x = Points::linspace(0.0, 1.0, 40);
+    let grid = Points::grid(&crate::data::Bounds::unit(2), &[40, 40]);
+    let noise = |k: usize, j: usize| ((k * 7 + j * 13) as f64 * 0.754_877_666).fract();
+    let wave = |x: f64, k: usize| {
+        let inside = (x - 0.3 * noise(k, 1)).rem_euclid(1.0) < 0.2 + 0.2 * noise(k, 2);
+        if inside { 1.0 + noise(k, 3) } else { 0.0 }
+    };
+    let samples = 600;
+    let f = Mat::from_fn(40, samples, |i, k| wave(x.point(i)[0], k));
+    // In each column of the grid the wave has moved on by one point, so that as many values occur as there are inputs.
+    let u = Mat::from_fn(1600, samples, |i, k| f[((i / 40 + 40 - i % 40) % 40, k)]);
+    let mut data = Dataset::new(
+        Field::shared(x, vec![f]).unwrap(),
+        Field::shared(grid, vec![u]).unwrap(),
+    )
+    .unwrap();
+    data.n_train = Some(500);
+    let error = error_with(&data, json!({}));
+    assert!(error < 1e-11, "{error}");
+}
+
+/// Each load measured several times with noise: what is held out is not what was fitted, and copies count once.
+#[test]
+fn repeated_samples_judge_nothing() {
+    let data = square_waves(90);
+    let again: Vec<usize> = (0..240).map(|k| k % 40).collect();
+    let Observations::Shared { points, values } = data.outputs[0].1.observations() else {
+        unreachable!("a grid is shared")
+    };
+    let noise = |i: usize, k: usize| 0.02 * ((i * 31 + k * 17) as f64 * 0.618_033_988).sin();
+    let outputs = Mat::from_fn(96, 240, |i, k| values[0][(i, k % 40)] + noise(i, k));
+    let outputs = Field::shared(points.clone(), vec![outputs]).unwrap();
+    let repeated = Dataset::new(data.inputs[0].1.select(&again), outputs).unwrap();
+    let (model, report) = fit(&repeated, &FitConfig::default(), &Silent).unwrap();
+    let test = model.evaluate(&data.select(&data.test_indices())).unwrap();
+    let (validation, test) = (report.validation.rl2e, test.rl2e);
+    assert!(
+        test < 3.0 * validation,
+        "{test} on test samples, {validation} on held-out ones"
+    );
+
+    let copies = data.select(&again);
+    let (_, report) = fit(&copies, &FitConfig::default(), &Silent).unwrap();
+    assert_eq!(report.n_train, 40);
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|w| w.contains("each is used once"))
+    );
+}
