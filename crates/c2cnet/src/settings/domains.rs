@@ -46,9 +46,13 @@ fn check(kind: &str, name: &str, domain: Option<&Bounds>, field: &Field) -> Resu
         let inside = domain.wrapped(points);
         let outside = || inside.iter().filter(|p| !domain.contains(p)).count();
         if let Some(i) = inside.iter().position(|p| !domain.contains(p)) {
-            return Err(Error::Config(format!(
-                "{label}: {} of {} points lie outside of {kind}.domain = {domain}, the first is {:?}; give a domain that \
-                 holds all points, or none",
+            let sample = match field.shared_points() {
+                Some(_) => String::new(),
+                None => format!(" sample {k}"),
+            };
+            return Err(Error::Data(format!(
+                "{label}{sample}: {} of {} points lie outside the domain {domain} of the settings, the first is point \
+                 {i} = {:?}; give a larger `domain`, or none",
                 outside(),
                 points.len(),
                 points.point(i)

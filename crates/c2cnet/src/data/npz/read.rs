@@ -4,7 +4,7 @@ use super::array::{Header, Kind, Values, shown};
 use super::layout::{Layout, Place, crossings, one_set, split_axis};
 use super::{INPUTS, NpzFile, OUTPUTS, Side, join_key, split_key};
 use crate::data::{Dataset, Field, Fields, Missing, Points, Scattered, split_quads};
-use crate::suggest::did_you_mean;
+use crate::suggest::nearest;
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 use serde_json::Value;
@@ -123,11 +123,10 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
             return Err(Error::format(
                 &npz.path,
                 format!(
-                    "unknown key `{key}`{} Known are {} (also as x.NAME and so on), x0, x1, ... for the axes of a grid, and {}",
-                    match did_you_mean(key, FIELD_KEYS.into_iter().chain(FILE_KEYS)) {
-                        none if none.is_empty() =>
-                            "; leave it out, or put it into `meta`, a JSON text.".to_string(),
-                        meant => meant,
+                    "unknown key `{key}` ({}); known are {} (also as x.NAME and so on), x0, x1, ... for the axes of a grid, and {}",
+                    match nearest(key, FIELD_KEYS.into_iter().chain(FILE_KEYS)) {
+                        Some(meant) => format!("did you mean `{meant}`?"),
+                        None => "leave it out, or put it into `meta`, a JSON text".into(),
                     },
                     FIELD_KEYS.join(", "),
                     FILE_KEYS.join(", ")

@@ -114,11 +114,11 @@ fn unknown_missing_and_unused_keys() {
     assert_says(extra("ntrain"), &["did you mean `n_train`?"]);
     assert_says(
         extra("note"),
-        &["`note`; leave it out, or put it into `meta`"],
+        &["`note` (leave it out, or put it into `meta`"],
     );
     assert_says(
         read_with(&|npz| npz.put_f64("U", &[1], [0.0])),
-        &["`U`", "Known are x, f"],
+        &["`U`", "known are x, f"],
     );
     assert_says(
         read_with(&|npz| npz.put_f64("meta.a", &[1], [0.0])),
