@@ -32,6 +32,7 @@ mod array;
 mod layout;
 mod patient;
 mod read;
+mod sets;
 mod write;
 mod writer;
 
