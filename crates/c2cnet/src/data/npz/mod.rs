@@ -33,6 +33,7 @@ pub(crate) mod contents;
 mod deferred_error;
 mod layout;
 mod read;
+mod sets;
 mod write;
 mod writer;
 
