@@ -309,9 +309,10 @@ impl Basis for Hybrid {
     }
 
     fn describe(&self) -> String {
+        let count = self.directions.ncols();
         let learned = format!(
-            "{} learned directions at {} points, {}",
-            self.directions.ncols(),
+            "{count} learned direction{} at {} points, {}",
+            if count == 1 { "" } else { "s" },
             self.interpolant.points().len(),
             self.interpolant.describe()
         );
