@@ -45,15 +45,6 @@ fn inputs_were_destroyed_in_silence() {
         &["plan", "data.npz", "-o", "data.npz"],
         &["plan", "data.npz", "-o", "fit.toml", "--config", "fit.toml"],
         &["predict", "model.c2c", "data.npz", "-o", "data.npz"],
-        &["predict", "model.c2c", "data.npz", "-o", "model.c2c"],
-        &[
-            "predict",
-            "model.c2c",
-            "data.npz",
-            "-o",
-            "model.c2c",
-            "--force",
-        ],
         &[
             "predict",
             "model.c2c",
@@ -70,11 +61,31 @@ fn inputs_were_destroyed_in_silence() {
             "--per-sample",
             "data.npz",
         ],
-        &["evaluate", "model.c2c", "data.npz", "--figure", "model.c2c"],
-        &["plot", "data.npz", "-o", "data.npz"],
-        &["compare", "data.npz", "-o", "data.npz"],
     ] {
         keeps(&folder, arguments, 2, &["is read by this command"]);
+    }
+    // A prediction and a figure are never written to what has no ending of one.
+    let predict = [
+        "predict",
+        "model.c2c",
+        "data.npz",
+        "-o",
+        "model.c2c",
+        "--force",
+    ];
+    for arguments in [&predict[..5], &predict] {
+        keeps(&folder, arguments, 2, &["data is written as .npz"]);
+    }
+    for arguments in [
+        &["evaluate", "model.c2c", "data.npz", "--figure", "model.c2c"][..],
+        &["plot", "data.npz", "-o", "data.npz"],
+    ] {
+        keeps(
+            &folder,
+            arguments,
+            2,
+            &["a figure is written as .svg or .png"],
+        );
     }
     keeps(
         &folder,
@@ -98,6 +109,10 @@ fn models_and_data_are_replaced_by_their_makers_or_by_force() {
     let folder = prepared();
     folder.generate("other.npz");
     folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "u.npz"]);
+    // Models by other names.
+    for name in ["model.npz", "model.svg"] {
+        std::fs::copy(folder.path("model.c2c"), folder.path(name)).unwrap();
+    }
     for (arguments, words) in [
         (
             &fit(&["data.npz", "-o", "other.npz"])[..],
@@ -108,16 +123,16 @@ fn models_and_data_are_replaced_by_their_makers_or_by_force() {
             "other.npz is data",
         ),
         (
-            &["generate", "darcy1d", "-o", "model.c2c"],
-            "model.c2c is a model",
+            &["generate", "darcy1d", "-o", "model.npz"],
+            "model.npz is a model",
         ),
         (
             &["evaluate", "model.c2c", "data.npz", "--per-sample", "u.npz"],
             "u.npz is a prediction",
         ),
         (
-            &["plot", "data.npz", "-o", "model.c2c"],
-            "model.c2c is a model",
+            &["plot", "data.npz", "-o", "model.svg"],
+            "model.svg is a model",
         ),
         (
             &fit(&["data.npz", "-o", "new.c2c", "--metrics", "model.c2c"]),
@@ -130,8 +145,8 @@ fn models_and_data_are_replaced_by_their_makers_or_by_force() {
     folder.fit("data.npz", "model.c2c");
     folder.generate("other.npz");
     folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "u.npz"]);
-    folder.succeed(&["plot", "data.npz", "-o", "other.npz", "--force"]);
-    let picture = std::fs::read(folder.path("other.npz")).unwrap();
+    folder.succeed(&["plot", "data.npz", "-o", "model.svg", "--force"]);
+    let picture = std::fs::read(folder.path("model.svg")).unwrap();
     assert!(picture.starts_with(b"<svg"));
 }
 

@@ -1,6 +1,5 @@
 //! Errors, with the numbers a person needs to fix them.
 
-use crate::data::Points;
 use rayon::iter::ParallelIterator;
 use std::path::PathBuf;
 
@@ -107,19 +106,6 @@ impl Error {
             expected: expected.into(),
             found: found.into(),
         }
-    }
-
-    /// Points with another number of coordinates than the `dim` that are needed.
-    pub(crate) fn dimension(dim: usize, points: &Points) -> Self {
-        let advice = match points.len() == dim && points.dim() > 1 {
-            true => "; transpose them, `.T`",
-            false => "",
-        };
-        Error::shape(
-            "points",
-            format!("(n, {dim}), a row for each point"),
-            format!("({}, {}){advice}", points.len(), points.dim()),
-        )
     }
 
     /// The same, with what it is about in front of it where the message does not say.

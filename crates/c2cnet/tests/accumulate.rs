@@ -207,7 +207,8 @@ fn what_does_not_belong_is_named() {
         outputs: c2cnet::data::Fields::default(),
         ..more.clone()
     };
-    assert!(said(template.accumulate(&no_outputs).unwrap_err()).contains("needs the output"));
+    let refused = said(template.accumulate(&no_outputs).unwrap_err());
+    assert!(refused.contains("outputs are needed"), "{refused}");
 
     let network = config(settings("mlp"));
     let error = Template::fit(&more, &network, 60, &Silent).unwrap_err();

@@ -462,6 +462,21 @@ impl<'de> Deserialize<'de> for Points {
     }
 }
 
+impl Error {
+    /// Points with another number of coordinates than the `dim` that are needed.
+    pub(crate) fn dimension(dim: usize, points: &Points) -> Self {
+        let advice = match points.len() == dim && points.dim() > 1 {
+            true => "; transpose them, `.T`",
+            false => "",
+        };
+        Error::shape(
+            "points",
+            format!("(n, {dim}), a row for each point"),
+            format!("({}, {}){advice}", points.len(), points.dim()),
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
