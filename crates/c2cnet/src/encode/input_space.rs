@@ -208,7 +208,7 @@ impl FieldEncoder {
         FieldEncoder { sizes, ..self }
     }
 
-    /// What training samples were like, divided by [`FieldEncoder::sizes`].
+    /// What training samples were like, divided by the sizes of their components.
     pub fn seen(&self) -> &Seen {
         &self.seen
     }
