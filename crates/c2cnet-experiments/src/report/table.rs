@@ -46,7 +46,7 @@ impl Cell {
 
     pub fn number(v: Option<f64>, write: fn(f64) -> String) -> Self {
         Cell {
-            shown: html! { (format::maybe(v, write)) },
+            shown: whole(&format::maybe(v, write)),
             order: v.filter(|v| v.is_finite()),
         }
     }
@@ -55,8 +55,8 @@ impl Cell {
     pub fn pair(ours: Option<f64>, paper: Option<f64>, write: fn(f64) -> String) -> Self {
         Cell {
             shown: html! {
-                (format::maybe(ours, write))
-                @if let Some(v) = paper { span.printed { (write(v)) } }
+                (whole(&format::maybe(ours, write)))
+                @if let Some(v) = paper { span.printed { (whole(&write(v))) } }
             },
             order: ours.or(paper),
         }
@@ -68,12 +68,17 @@ impl Cell {
         let mut cell = Cell::pair(best, paper, write);
         if let [Some(plain), Some(scaled)] = here {
             cell.shown = html! {
-                (write(plain)) " · " (write(scaled))
-                @if let Some(v) = paper { span.printed { (write(v)) } }
+                (whole(&write(plain))) " · " (whole(&write(scaled)))
+                @if let Some(v) = paper { span.printed { (whole(&write(v))) } }
             };
         }
         cell
     }
+}
+
+/// A number that narrow columns do not break at its sign.
+fn whole(number: &str) -> Markup {
+    html! { span.whole { (number) } }
 }
 
 /// A table whose columns sort the rows when clicked.

@@ -391,7 +391,7 @@ impl CoefficientMap for KernelMap {
             None => "no weights".to_string(),
         };
         format!(
-            "{} kernel, length {}, nugget {:.0e}, {weights}, {} re-weighting pass{}, {} centres in {} features",
+            "{} kernel, length {:.4}, nugget {:.0e}, {weights}, {} re-weighting pass{}, {} centres in {} features",
             pass.kernel.name(),
             pass.length,
             pass.nugget,

@@ -66,7 +66,7 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
                  one that is rare needs others like it.",
                 format::number(report.worst_rl2e / median)
             ),
-            Some(look(Some(report.worst_sample))),
+            Some(look(Some(subject.worst_sample()))),
         ));
     }
     advice.push((
