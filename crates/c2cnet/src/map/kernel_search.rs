@@ -66,6 +66,9 @@ const NEAR: f64 = 1.25;
 /// ... and so are all after this many.
 const FINALISTS: usize = 3;
 
+/// Candidates are level on the fine samples where they begin if they differ by less.
+const LEVEL: f64 = 1.1;
+
 /// How the settings of a kernel map are chosen: by the error on held-out samples, the mean over several splits if
 /// there are several.
 pub struct KernelSearch<'a> {
@@ -106,12 +109,6 @@ impl KernelSearch<'_> {
             settings: found.passes[chosen].settings,
             error: found.passes[chosen].error,
         };
-        // The kernel was chosen before the first pass.
-        if chosen > 0
-            && let Some(other) = comparison.best_other_kernel(features, &best)?
-        {
-            best = other;
-        }
         // The last step of the choice is a finer one.
         let (descent, start) = (&comparison.descent, Start::at(&best));
         if let Some(finer) = descent.descend(features, &comparison.fine, start, HALF)? {
@@ -134,8 +131,7 @@ impl KernelSearch<'_> {
         })
     }
 
-    /// Passes that weigh coordinates by their effect on the output, as long as they help, all with the kernel that was
-    /// best before them.
+    /// Passes that weigh coordinates by their effect on the output, as long as they help.
     fn reweight(&self, comparison: &Comparison<'_>, found: &mut Found) -> Result<()> {
         let mut features = found.features[0].clone();
         for _ in 0..self.spec.passes {
@@ -158,9 +154,10 @@ impl KernelSearch<'_> {
                 kernel: weighed_by.kernel,
                 from: Some(weighed_by),
             };
-            let Some(trial) = comparison.compare(only, vec![same])? else {
+            let Some(trial) = comparison.compare(only, vec![same], f64::INFINITY)? else {
                 break;
             };
+            let trial = comparison.or_other_kernel(only, trial)?;
             let error = trial.error;
             found.passes.push(PassReport {
                 settings: trial.settings,
@@ -296,18 +293,14 @@ impl Comparison<'_> {
             kernel,
             from: None,
         });
-        let Some(best) = self.compare(features, first.collect())? else {
-            return Ok(None);
-        };
-        Ok(self.best_other_kernel(features, &best)?.or(Some(best)))
+        match self.compare(features, first.collect(), f64::INFINITY)? {
+            Some(best) => Ok(Some(self.or_other_kernel(features, best)?)),
+            None => Ok(None),
+        }
     }
 
-    /// The best of the other kernels on the features of `trial`, if it errs less.
-    fn best_other_kernel(
-        &self,
-        features: &[Vec<Features>],
-        trial: &Trial,
-    ) -> Result<Option<Trial>> {
+    /// `trial`, or the best of the other kernels on its features, if that errs less.
+    fn or_other_kernel(&self, features: &[Vec<Features>], trial: Trial) -> Result<Trial> {
         let others = self.kernels().iter();
         let others = others.filter(|&&kernel| kernel != trial.settings.kernel);
         let others = others.map(|&kernel| Start {
@@ -315,8 +308,10 @@ impl Comparison<'_> {
             kernel,
             from: None,
         });
-        let best = self.compare(features, others.collect())?;
-        Ok(best.filter(|other| other.error < trial.error))
+        let best = self.compare(features, others.collect(), trial.error)?;
+        Ok(best
+            .filter(|other| other.error < trial.error)
+            .unwrap_or(trial))
     }
 
     fn kernels(&self) -> &[KernelFunction] {
@@ -326,9 +321,14 @@ impl Comparison<'_> {
         }
     }
 
-    /// The best of several starts. Coarse samples bring them near their optima and drop those that are far behind; the
-    /// one that then errs least on the fine samples goes on there.
-    fn compare(&self, features: &[Vec<Features>], mut starts: Vec<Start>) -> Result<Option<Trial>> {
+    /// The best of several starts. Coarse samples bring them near their optima and drop those that are far behind; those
+    /// that then err least on the fine samples go on there, unless they are far from `least`.
+    fn compare(
+        &self,
+        features: &[Vec<Features>],
+        mut starts: Vec<Start>,
+        least: f64,
+    ) -> Result<Option<Trial>> {
         if let (Some(coarse), true) = (&self.coarse, starts.iter().any(|s| s.from.is_none())) {
             let descents = starts.par_iter();
             let descents =
@@ -341,9 +341,10 @@ impl Comparison<'_> {
             let errors = near.par_iter();
             let errors =
                 in_order(errors.map(|start| self.descent.error_at(features, &self.fine, *start)))?;
+            let best = errors.iter().copied().fold(NEAR * least, f64::min);
             let pairs = near.into_iter().zip(errors);
-            let best = pairs.min_by(|a, b| a.1.total_cmp(&b.1));
-            starts = best.map(|(start, _)| start).into_iter().collect();
+            let close = pairs.filter(|(_, error)| *error <= LEVEL * best);
+            starts = close.map(|(start, _)| start).collect();
         }
         // Neighbouring exponents have similar optima: the others start where the first one ended.
         let Some((first, others)) = starts.split_first() else {
