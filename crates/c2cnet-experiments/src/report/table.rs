@@ -56,7 +56,7 @@ impl Cell {
         Cell {
             shown: html! {
                 (whole(&format::maybe(ours, write)))
-                @if let Some(v) = paper { span.printed { (whole(&write(v))) } }
+                @if let Some(v) = paper { span.printed { (write(v)) } }
             },
             order: ours.or(paper),
         }
@@ -69,7 +69,7 @@ impl Cell {
         if let [Some(plain), Some(scaled)] = here {
             cell.shown = html! {
                 (whole(&write(plain))) " · " (whole(&write(scaled)))
-                @if let Some(v) = paper { span.printed { (whole(&write(v))) } }
+                @if let Some(v) = paper { span.printed { (write(v)) } }
             };
         }
         cell
