@@ -2,7 +2,7 @@
 
 mod support;
 
-use c2cnet::data::npz::write_npz;
+use c2cnet::internal::write_npz;
 use support::{BASES, Folder};
 
 fn prepared() -> Folder {

@@ -2,8 +2,8 @@
 
 mod support;
 
-use c2cnet::data::{Dataset, npz};
-use c2cnet::internal::array_shapes;
+use c2cnet::data::Dataset;
+use c2cnet::internal::{array_shapes, write_npz};
 use support::{BASES, Folder};
 
 #[test]
@@ -72,7 +72,7 @@ fn from_data_to_predictions() {
 
     // Inputs, and output points without values: there.
     let x = inputs.inputs[0].1.points_of(0).coords().to_vec();
-    npz::write_npz(&folder.path("where.npz"), |npz| {
+    write_npz(&folder.path("where.npz"), |npz| {
         npz.put_f64("x", &[101, 1], x.iter().copied())?;
         npz.put_f64("f", &[1, 101], inputs.inputs[0].1.values_of(0))?;
         npz.put_f64("y", &[3], [0.25, 0.5, 0.75])

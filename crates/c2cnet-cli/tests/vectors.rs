@@ -2,8 +2,8 @@
 
 mod support;
 
-use c2cnet::data::npz::write_npz;
 use c2cnet::internal::array_shapes;
+use c2cnet::internal::write_npz;
 use support::Folder;
 
 const SAMPLES: usize = 30;

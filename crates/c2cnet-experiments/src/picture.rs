@@ -1,10 +1,11 @@
 //! Pictures of samples: inputs, truth, prediction and error beside each other.
 
 use crate::labels::Labels;
-use crate::terminal::error as number;
+use crate::terminal::{error as number, number as entry};
 use crate::view::{Cells, View, views};
 use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, Field, Fields, Points};
+use c2cnet::internal::value_keys;
 use c2cnet::{Error, Result};
 use c2cnet_figure::{ColourScale, Figure, Panel, Plane, Series};
 
@@ -17,6 +18,19 @@ pub struct Function {
     pub symbol: String,
     pub points: Points,
     pub values: Vec<f64>,
+    /// Whether other samples have other points: then these are readings, and nothing joins them.
+    pub scattered: bool,
+}
+
+impl Function {
+    /// Its values over an interval.
+    fn series(&self, label: &str) -> Series {
+        let (x, values) = sorted(self.points.coords(), &self.values);
+        match self.scattered {
+            true => Series::markers(label, &x, &values),
+            false => Series::line(label, &x, &values),
+        }
+    }
 }
 
 /// A row of a picture: a component of an input, and a component of an output with its prediction.
@@ -72,9 +86,10 @@ impl Shown {
         }
         if outputs.is_empty() {
             return Err(Error::Config(
-                "quantities `q` have no points to be drawn at; leave the figure out".into(),
+                "quantities `q` have no points to be drawn at".into(),
             ));
         }
+        let what = format!("{}{}", which.what, vectors(data, k, MOST_ENTRIES));
         let several = outputs.len() > 1;
         let mut inputs = inputs(&data.inputs, k, labels).into_iter();
         let mut outputs = outputs.into_iter();
@@ -86,7 +101,7 @@ impl Shown {
             }
             let own = output.as_ref().filter(|_| several);
             rows.push(Shown {
-                what: which.what.clone(),
+                what: what.clone(),
                 rl2e: own.map_or(which.rl2e, |(truth, predicted)| relative(truth, predicted)),
                 input,
                 output,
@@ -100,6 +115,26 @@ fn relative(truth: &Function, predicted: &[f64]) -> f64 {
     let pairs = truth.values.iter().zip(predicted);
     let off: f64 = pairs.map(|(t, p)| (p - t).powi(2)).sum();
     (off / truth.values.iter().map(|t| t * t).sum::<f64>()).sqrt()
+}
+
+/// Entries of a vector in the title of a row, at most.
+const MOST_ENTRIES: usize = 3;
+
+/// What of sample `k` has no points to be drawn at: each vector, as `, p = (1.000, 0.2500)`, with so many entries at most.
+pub fn vectors(data: &Dataset, k: usize, most: usize) -> String {
+    let (input_keys, output_keys) = value_keys(data);
+    let keys = input_keys.iter().chain(&output_keys);
+    let fields = data.inputs.iter().chain(&data.outputs);
+    let vectors = fields.zip(keys).filter(|((_, field), _)| field.is_vector());
+    let told = vectors.map(|((_, field), key)| {
+        let values = field.values_of(k);
+        let mut entries: Vec<String> = values.iter().take(most).copied().map(entry).collect();
+        if values.len() > most {
+            entries.push("…".into());
+        }
+        format!(", {key} = ({})", entries.join(", "))
+    });
+    told.collect()
 }
 
 /// All components of the input functions of sample `k`.
@@ -131,6 +166,7 @@ fn components(
             symbol,
             points: points.clone(),
             values: values.to_vec(),
+            scattered: field.shared_points().is_none(),
         })
         .collect()
 }
@@ -138,14 +174,8 @@ fn components(
 /// A line of panels for each component, and for each slice of it: the input, truth, prediction and error. Where some lines
 /// have no input, inputs come last, so that panels of a kind stand below each other.
 pub fn draw(title: &str, rows: &[Shown], data: &Dataset) -> Figure {
-    let cells = |points: &Points| match data.mesh_points() {
-        Some(nodes) if nodes == points => cells_of(data),
-        _ => Cells::default(),
-    };
-    let count = |function: &Function| {
-        views(&function.points, cells(&function.points), &function.axes).len()
-    };
-    let lines = |function: Option<&Function>| function.map_or(0, |f| count(f).max(1));
+    let cells = |points: &Points| cells_between(data, points);
+    let lines = |function: Option<&Function>| slices(data, function);
     let lacks_input =
         |row: &Shown| lines(row.input.as_ref()) < lines(row.output.as_ref().map(|o| &o.0));
     let inputs_first = !rows.iter().any(lacks_input);
@@ -193,6 +223,26 @@ pub fn draw(title: &str, rows: &[Shown], data: &Dataset) -> Figure {
     figure
 }
 
+/// How many lines of panels a row takes.
+pub fn lines(row: &Shown, data: &Dataset) -> usize {
+    let output = row.output.as_ref().map(|(truth, _)| truth);
+    slices(data, row.input.as_ref()).max(slices(data, output))
+}
+
+/// The pictures of a function: one, or several slices.
+fn slices(data: &Dataset, function: Option<&Function>) -> usize {
+    let count = |f: &Function| views(&f.points, cells_between(data, &f.points), &f.axes).len();
+    function.map_or(0, |f| count(f).max(1))
+}
+
+/// The cells between these points, if they are those of the mesh.
+fn cells_between<'a>(data: &'a Dataset, points: &Points) -> Cells<'a> {
+    match data.mesh_points() {
+        Some(nodes) if nodes == points => cells_of(data),
+        _ => Cells::default(),
+    }
+}
+
 /// The cells between the points of the first output.
 pub fn cells_of(data: &Dataset) -> Cells<'_> {
     Cells {
@@ -204,9 +254,8 @@ pub fn cells_of(data: &Dataset) -> Cells<'_> {
 /// An input: a curve, a map, or its slices.
 fn of_input(input: &Function, title: &str, cells: Cells<'_>) -> Vec<Panel> {
     if input.points.dim() == 1 {
-        let (at, values) = sorted(input.points.coords(), &input.values);
         let panel = Panel::lines(&input.axes[0], &input.symbol).title(title);
-        return vec![panel.series(Series::line("", &at, &values)).into()];
+        return vec![panel.series(input.series("")).into()];
     }
     let scale = ColourScale::field(&input.symbol).covering(&input.values);
     let views = views(&input.points, cells, &input.axes);
@@ -228,20 +277,23 @@ fn within(title: &str, view: &View) -> String {
 type Judged<'a> = (&'a Function, &'a [f64], f64);
 
 fn curves(title: &str, (truth, predicted, rl2e): Judged<'_>) -> Vec<Panel> {
-    let (x, values) = sorted(truth.points.coords(), &truth.values);
-    let (_, predicted) = sorted(truth.points.coords(), predicted);
-    let error: Vec<f64> = predicted.iter().zip(&values).map(|(p, t)| p - t).collect();
+    let (x, in_order) = sorted(truth.points.coords(), predicted);
+    let off = predicted.iter().zip(&truth.values).map(|(p, t)| p - t);
+    let error = Function {
+        values: off.collect(),
+        ..truth.clone()
+    };
     let axis = &truth.axes[0];
     vec![
         Panel::lines(axis, &truth.symbol)
             .title(title)
-            .series(Series::line("truth", &x, &values))
-            .series(Series::dashed("prediction", &x, &predicted))
+            .series(truth.series("truth"))
+            .series(Series::dashed("prediction", &x, &in_order))
             .into(),
         Panel::lines(axis, "prediction - truth")
             .title(&error_title(rl2e))
             .horizontal(0.0, "")
-            .series(Series::line("", &x, &error))
+            .series(error.series(""))
             .into(),
     ]
 }

@@ -6,12 +6,14 @@ use crate::errors::exception;
 use crate::pool;
 use c2cnet::C2CNet;
 use c2cnet::Result;
-use c2cnet::data::Points;
+use c2cnet::data::{Fields, Points};
 use faer::Mat;
 use numpy::PyArrayDyn;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use serde_json::json;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -78,6 +80,7 @@ impl Model {
         at: Option<Arrays<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let inputs = arrays::fields(py, &inputs)?;
+        self.warn_if_extrapolated(py, &inputs)?;
         match self.places(output, at)? {
             Places::Shared(points) => {
                 let fields = detached(py, || {
@@ -309,6 +312,17 @@ enum Places {
 }
 
 impl Model {
+    /// A `UserWarning` at the call of `predict` for inputs that are unlike the samples of the fit.
+    fn warn_if_extrapolated(&self, py: Python<'_>, inputs: &Fields) -> PyResult<()> {
+        let category = py.get_type::<PyUserWarning>();
+        for warning in self.net.warnings(inputs) {
+            let text = CString::new(warning)?;
+            // The frame above `predict` of the package.
+            PyErr::warn(py, &category, &text, 2)?;
+        }
+        Ok(())
+    }
+
     /// Where to predict: as asked, else where the output was fitted; a vector nowhere.
     fn places(&self, output: &str, at: Option<Arrays<'_>>) -> PyResult<Places> {
         let mut outputs = self.net.outputs().iter();

@@ -230,6 +230,18 @@ def test_degenerate_data_is_named():
         model.fit({"f": (t, f), "still": np.ones((60, 2))}, u, y=t)
 
 
+def test_inputs_unlike_those_of_the_fit_are_named():
+    data = cases.pendulum(samples=60, n_train=60, points=31)
+    f, t = data["f"], data["x"]
+    model = c2cnet.C2CNet(map="linear").fit(f, data["u"], t, t)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(f)
+    with pytest.warns(UserWarning, match="input of sample 0 is .* extrapolated") as said:
+        model.predict(1000 * f)
+    assert said[0].filename == __file__
+
+
 def test_the_cases_are_as_they_say():
     assert len(cases.KINDS) == 12
     assert np.isnan(cases.gaps(20, 10)["f"]).any()

@@ -2,7 +2,7 @@
 //! the least seconds of each as JSON and writes the predictions.
 
 use c2cnet::data::Dataset;
-use c2cnet::data::npz::write_npz;
+use c2cnet::internal::write_npz;
 use c2cnet::{Error, Result};
 use c2cnet::{FitConfig, Silent, fit};
 use std::path::Path;

@@ -120,6 +120,7 @@ pub use train::{fit, fit_owned, fit_plan, plan};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::data::npz::contents::{array_names, array_shapes, count_values, value_keys};
+    pub use crate::data::npz::writer::{NpzWriter, write_npz};
     pub use crate::data::points_file::read_output_points;
     pub use crate::decode::targets::Targets;
     pub use crate::decode::withheld::choose_withheld;

@@ -43,7 +43,7 @@ pub fn check_allocation(what: &str, extents: &[usize]) -> Result<()> {
     }
     let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
     Err(Error::Config(format!(
-        "{what}: {} numbers take {:.3e} GiB of memory, more than the {:.1} that there are; ask for less \
+        "{what}: {} numbers take {:.3e} GiB of memory, more than the {:.1} GiB available; ask for less \
          ({VARIABLE} sets another limit, in GiB)",
         extents.join(" x "),
         bytes / GIB,

@@ -1,6 +1,6 @@
 //! The way from what a user typed to a model: settings, plan, fit.
 
-use crate::choose::{Sizes, choose, may_move, mean_places, reference_nodes, told_apart};
+use crate::choose::{Sizes, choose, may_move, mean_places, node_error, reference_nodes};
 use crate::data::{Dataset, Points};
 use crate::encode::Kind;
 use crate::fit::{Context, Prepared, build};
@@ -164,7 +164,7 @@ fn settle_nodes(
             continue;
         };
         let (nodes, error) = fit_nodes(&train, place, &reference, (&settings, observer))?;
-        let (part, apart) = told_apart(&reference, error);
+        let (part, apart) = node_error(&reference, error);
         moving.choices.push(Choice {
             subject: Subject::OutputNodes,
             field: name.clone(),
@@ -174,8 +174,7 @@ fn settle_nodes(
                 false => "each sample's own".into(),
             },
             why: format!(
-                "on held-out samples the inputs tell where each is with an error of {part:.1e} of the distance between \
-                 neighbours{}",
+                "the inputs predict the nodes of held-out samples to within {part:.1e} of the distance between neighbours{}",
                 match apart {
                     true => "; naming the domain leaves them where they are",
                     false => "",

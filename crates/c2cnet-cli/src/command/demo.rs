@@ -248,6 +248,7 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
             symbol: "u".into(),
             points: points.clone(),
             values: truth.values_of(k),
+            scattered: false,
         };
         Shown {
             what: format!("{what}: sample {}", test[k]),

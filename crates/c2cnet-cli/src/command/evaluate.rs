@@ -7,12 +7,13 @@ use crate::outputs::{self, Force};
 use crate::reading::{Reading, of_file};
 use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
+use c2cnet::basis::FieldBasis;
 use c2cnet::data::Dataset;
 use c2cnet::operator::EvaluationReport;
 use c2cnet::{Error, Result};
-use c2cnet_experiments::output_path;
 use c2cnet_experiments::picture::{self, Shown, Which};
 use c2cnet_experiments::terminal::{self, Progress, counted, print_line};
+use c2cnet_experiments::{output_path, over_truths};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,8 @@ pub struct Args {
     #[arg(long, value_name = "CSV")]
     per_sample: Option<PathBuf>,
 
-    /// Draw the best, the median and the worst sample into this file (.svg or .png).
+    /// Draw the best, the median and the worst sample into this file (.svg or .png); of
+    /// quantities, predictions over truths.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
 
@@ -98,9 +100,15 @@ fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     let seconds = clock.elapsed().as_secs_f64();
     // A figure that fails takes nothing else with it.
     let figure = args.figure.as_ref().map(|figure| {
-        let rows = rows(args, &model, &chosen, &report, &indices)?;
         let title = format!("{} on {}", args.model.display(), path.display());
-        output_path::write_figure(figure, &picture::draw(&title, &rows, &chosen).to_svg())
+        let picture = match quantities_alone(&model) {
+            true => over_truths::draw(&title, &model, &chosen)?,
+            false => {
+                let rows = rows(args, &model, &chosen, &report, &indices)?;
+                picture::draw(&title, &rows, &chosen)
+            }
+        };
+        output_path::write_figure(figure, &picture.to_svg())
     });
     if let Some(path) = &args.per_sample {
         let mut csv = String::from("sample,rl2e\n");
@@ -313,7 +321,17 @@ fn was_fitted_to(model: &C2CNet, data: &Dataset) -> bool {
     }
 }
 
-/// The best, the median and the worst sample, to be drawn.
+/// Whether no output has points to be drawn at.
+fn quantities_alone(model: &C2CNet) -> bool {
+    let mut bases = model.outputs().iter().map(|(_, decoder)| decoder.basis());
+    bases.all(FieldBasis::is_vector)
+}
+
+/// Lines of panels in a picture, at most: a taller one is of no use.
+const MOST_LINES: usize = 12;
+
+/// The best, the median and the worst sample, to be drawn; where each takes many lines, as components in space do, the
+/// worst alone, or that and the median.
 fn rows(
     args: &Args,
     model: &C2CNet,
@@ -325,13 +343,14 @@ fn rows(
     let mut order: Vec<usize> = (0..report.relative.len()).collect();
     order.sort_by(|&a, &b| report.relative[a].total_cmp(&report.relative[b]));
     let picks = [
-        ("best", order[0]),
-        ("median", order[order.len() / 2]),
         ("worst", order[order.len() - 1]),
+        ("median", order[order.len() / 2]),
+        ("best", order[0]),
     ];
-    let mut rows: Vec<Shown> = Vec::new();
-    for (n, (what, sample)) in picks.into_iter().enumerate() {
-        if picks[..n].iter().any(|(_, before)| *before == sample) {
+    let mut drawn: Vec<(usize, Vec<Shown>)> = Vec::new();
+    let mut lines = 0;
+    for (what, sample) in picks {
+        if drawn.iter().any(|(before, _)| *before == sample) {
             continue;
         }
         let which = Which {
@@ -339,7 +358,12 @@ fn rows(
             what: format!("{what}: sample {}", numbers[sample]),
             rl2e: report.relative[sample],
         };
-        rows.extend(Shown::rows(model, data, &labels, &which)?);
+        let rows = Shown::rows(model, data, &labels, &which)?;
+        lines += rows.iter().map(|r| picture::lines(r, data)).sum::<usize>();
+        if lines > MOST_LINES && !drawn.is_empty() {
+            break;
+        }
+        drawn.push((sample, rows));
     }
-    Ok(rows)
+    Ok(drawn.into_iter().rev().flat_map(|(_, rows)| rows).collect())
 }

@@ -7,11 +7,11 @@ use crate::reading::Reading;
 use crate::training;
 use c2cnet::Error;
 use c2cnet::data::{Bounds, Dataset, Field, Fields, Points};
-use c2cnet::internal::{open_plain, value_keys};
+use c2cnet::internal::open_plain;
 use c2cnet_experiments::labels::Labels;
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::picture::{cells_of, plane, sorted};
-use c2cnet_experiments::terminal::{counted, number, print_line};
+use c2cnet_experiments::picture::{cells_of, plane, sorted, vectors};
+use c2cnet_experiments::terminal::{counted, print_line};
 use c2cnet_experiments::view::{Cells, views};
 use c2cnet_figure::contour::Segment;
 use c2cnet_figure::{ARROW_MARGIN, ColourScale, Figure, Panel, Series};
@@ -132,6 +132,9 @@ fn is_json(path: &Path) -> c2cnet::Result<bool> {
 /// Panels in a row.
 const ACROSS: usize = 3;
 
+/// Entries of a vector in the title, at most.
+const MOST_ENTRIES: usize = 8;
+
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Input,
@@ -181,7 +184,7 @@ impl<'a> Drawing<'a> {
             "{name}, sample {}{}{}",
             self.sample,
             self.set(),
-            self.vectors()
+            vectors(self.data, self.sample, MOST_ENTRIES)
         );
         let panels = |kind: Kind, fields: &Fields| -> Vec<Panel> {
             let functions = fields.iter().filter(|(_, field)| !field.is_vector());
@@ -203,22 +206,6 @@ impl<'a> Drawing<'a> {
             }
         }
         figure
-    }
-
-    /// What has no points to be drawn at: each vector of the sample, as `, p = (1.000, 0.2500)`.
-    fn vectors(&self) -> String {
-        let (input_keys, output_keys) = value_keys(self.data);
-        let keys = input_keys.iter().chain(&output_keys);
-        let fields = self.data.inputs.iter().chain(&self.data.outputs);
-        fields
-            .zip(keys)
-            .filter(|((_, field), _)| field.is_vector())
-            .map(|((_, field), key)| {
-                let values = field.values_of(self.sample);
-                let values: Vec<String> = values.into_iter().map(number).collect();
-                format!(", {key} = ({})", values.join(", "))
-            })
-            .collect()
     }
 
     /// The set the sample belongs to, in brackets, if there are sets.

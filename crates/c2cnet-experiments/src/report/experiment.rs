@@ -34,7 +34,7 @@ fn done(folder: &Path, name: &str, e: &Experiment) -> Markup {
         section.experiment #(name) {
             h2 { (if e.title.is_empty() { name } else { &e.title }) (label(e.label.as_deref())) }
             p.facts {
-                @if e.quick { span.badge { "quick: small sizes, not for comparison" } }
+                @if e.quick { span.badge { "quick: small sizes, not for comparison; texts give those of the full experiment" } }
                 @if let Some(s) = e.seconds { span { "took " (format::seconds(s)) } }
                 @if !e.date.is_empty() { span { (e.date) } }
                 @if !e.version.is_empty() { span { "version " (e.version) } }

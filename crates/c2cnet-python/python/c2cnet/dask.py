@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,9 @@ def predict(model: C2CNet, f: Any, y: FieldLike | None = None) -> Any:
         Of shape (samples, points[, components]), in the blocks of ``f``.
     """
     f = f.rechunk({axis: -1 for axis in range(1, f.ndim)})
-    one = model.predict(np.zeros((1, *f.shape[1:]), f.dtype) + 1.0, y=y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a stand-in, which need not be like the samples
+        one = model.predict(np.ones((1, *f.shape[1:]), f.dtype), y=y)
     shared = dask.delayed(model, pure=False)
     parts = [
         da.from_delayed(

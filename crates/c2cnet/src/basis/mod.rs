@@ -11,6 +11,7 @@ mod hybrid;
 mod interpolant;
 mod laplace;
 mod mixed;
+mod partition;
 mod point_values;
 mod polynomial;
 mod products;

@@ -10,6 +10,7 @@
 //! patches at the walls stay 1 up to the wall: taken literally, the appendix halves them there.
 //! So $\sum_n \omega_n = 1$ on the whole closed domain.
 
+use super::partition::{AxisCell, Partition};
 use super::tanh::tanh_in_place;
 use super::tensor::MAX_FUNCTIONS;
 use super::{Basis, BasisFamily, BuildContext, Design, Ladder, LadderRequest};
@@ -173,7 +174,7 @@ pub struct RandomFeatures {
     domain: Bounds,
     spec: RandomFeaturesSpec,
     #[serde(skip)]
-    axes: Vec<Axis>,
+    partition: Partition,
     /// First function of each patch, and one past the last.
     #[serde(skip)]
     offsets: Vec<usize>,
@@ -209,67 +210,15 @@ impl TryFrom<Stored> for RandomFeatures {
                 "the model's random features disagree with their weights".into(),
             ));
         }
-        let (axes, offsets) = layout(&domain, &spec)?;
+        let (partition, offsets) = layout(&domain, &spec)?;
         Ok(RandomFeatures {
             domain,
             spec,
-            axes,
+            partition,
             offsets,
             weights,
             biases,
         })
-    }
-}
-
-/// The patches along one axis.
-#[derive(Debug)]
-struct Axis {
-    lower: f64,
-    half_width: f64,
-    patches: usize,
-}
-
-/// One patch alone (`upper` weight 0) or the overlap of patch `first` and the next.
-struct AxisCell {
-    first: usize,
-    overlap: bool,
-    upper_weight: f64,
-}
-
-impl Axis {
-    fn centre(&self, n: usize) -> f64 {
-        self.lower + (2 * n + 1) as f64 * self.half_width
-    }
-
-    /// In which cell `x` lies and how the overlap shares its weight:
-    /// $\omega_{n+1} = (1 + \sin 2\pi\tilde x)/2 = 1 - \omega_n$.
-    fn locate(&self, x: f64) -> AxisCell {
-        let alone = |first| AxisCell {
-            first,
-            overlap: false,
-            upper_weight: 0.0,
-        };
-        if self.patches == 1 {
-            return alone(0);
-        }
-        // Position in patch widths; interfaces at 1, 2, ..., patches - 1, overlaps 1/8 either side.
-        let t = (x - self.lower) / (2.0 * self.half_width);
-        // Casts truncate and saturate: cheaper than `floor`, and below the lower wall they give 0.
-        let interface = ((t + 0.5) as usize).clamp(1, self.patches - 1);
-        let distance = t - interface as f64;
-        if distance <= -0.125 {
-            alone((t as usize).min(interface - 1))
-        } else if distance >= 0.125 {
-            alone((t as usize).clamp(interface, self.patches - 1))
-        } else {
-            // In units of the half-width the overlap is [-1/4, 1/4] around the interface.
-            let s = (4.0 * std::f64::consts::PI * distance).sin();
-            AxisCell {
-                first: interface - 1,
-                overlap: true,
-                upper_weight: 0.5 * (1.0 + s),
-            }
-        }
     }
 }
 
@@ -284,7 +233,7 @@ impl RandomFeatures {
         if spec.partitions.is_empty() {
             spec.partitions = vec![1; dim];
         }
-        let (axes, offsets) = layout(&domain, &spec)?;
+        let (partition, offsets) = layout(&domain, &spec)?;
         let mut rng = ChaCha8Rng::seed_from_u64(spec.seed);
         let mut draw = || spec.scale * (2.0 * rng.random::<f64>() - 1.0);
         let mut weights = Mat::zeros(dim, spec.functions);
@@ -298,7 +247,7 @@ impl RandomFeatures {
         Ok(RandomFeatures {
             domain,
             spec,
-            axes,
+            partition,
             offsets,
             weights,
             biases,
@@ -308,43 +257,9 @@ impl RandomFeatures {
     /// The windows $\omega_n$ at a point: patch and weight, zero weights left out.
     pub fn windows(&self, point: &[f64]) -> Vec<(usize, f64)> {
         let mut active = Vec::new();
-        self.windows_in_cell(&self.locate(point).collect::<Vec<_>>(), &mut active);
+        let cells: Vec<AxisCell> = self.partition.locate(point).collect();
+        self.partition.windows_in_cell(&cells, &mut active);
         active
-    }
-
-    /// Along each axis, in which cell a point lies.
-    fn locate<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = AxisCell> + 'a {
-        let pairs = self.axes.iter().zip(point);
-        pairs.map(|(axis, &x)| axis.locate(x))
-    }
-
-    /// [`RandomFeatures::windows`] from the result of `locate`, into `active`.
-    fn windows_in_cell(&self, cells: &[AxisCell], active: &mut Vec<(usize, f64)>) {
-        active.clear();
-        active.push((0, 1.0));
-        for (axis, cell) in self.axes.iter().zip(cells) {
-            let before = active.len();
-            if cell.overlap {
-                active.resize(2 * before, (0, 0.0));
-            }
-            for i in (0..before).rev() {
-                let (patch, weight) = active[i];
-                let base = patch * axis.patches + cell.first;
-                if cell.overlap {
-                    active[2 * i + 1] = (base + 1, weight * cell.upper_weight);
-                    active[2 * i] = (base, weight * (1.0 - cell.upper_weight));
-                } else {
-                    active[i] = (base, weight);
-                }
-            }
-        }
-    }
-
-    /// The cell of a point: which patches it sees.
-    fn key(&self, cells: &[AxisCell]) -> usize {
-        self.axes.iter().zip(cells).fold(0, |key, (axis, cell)| {
-            key * (2 * axis.patches) + 2 * cell.first + usize::from(cell.overlap)
-        })
     }
 
     /// What the weights of `patch` multiply at the points `rows`, point after point.
@@ -354,17 +269,7 @@ impl RandomFeatures {
             .flat_map(|&i| points.point(i).iter().copied())
             .collect();
         if self.spec.coordinates == Coordinates::Local {
-            let centre = self.centre(patch);
-            for x in local.chunks_exact_mut(self.axes.len()) {
-                for ((x, centre), axis) in x.iter_mut().zip(&centre).zip(&self.axes) {
-                    // A domain flat along an axis has no local coordinate there.
-                    *x = if axis.half_width > 0.0 {
-                        (*x - centre) / axis.half_width
-                    } else {
-                        0.0
-                    };
-                }
-            }
+            self.partition.to_local(patch, &mut local);
         }
         local
     }
@@ -386,20 +291,10 @@ impl RandomFeatures {
             }
         }
     }
-
-    fn centre(&self, patch: usize) -> Vec<f64> {
-        let mut centre = vec![0.0; self.axes.len()];
-        let mut rest = patch;
-        for (k, axis) in self.axes.iter().enumerate().rev() {
-            centre[k] = axis.centre(rest % axis.patches);
-            rest /= axis.patches;
-        }
-        centre
-    }
 }
 
-/// Checks the settings; gives the patches along each axis and the functions of each patch.
-fn layout(domain: &Bounds, spec: &RandomFeaturesSpec) -> Result<(Vec<Axis>, Vec<usize>)> {
+/// Checks the settings; gives the patches and the functions of each.
+fn layout(domain: &Bounds, spec: &RandomFeaturesSpec) -> Result<(Partition, Vec<usize>)> {
     let dim = domain.dim();
     if spec.partitions.len() != dim || spec.partitions.contains(&0) {
         return Err(Error::Config(format!(
@@ -428,16 +323,9 @@ fn layout(domain: &Bounds, spec: &RandomFeaturesSpec) -> Result<(Vec<Axis>, Vec<
             spec.functions, spec.partitions
         )));
     };
-    let axes = (0..dim)
-        .map(|k| Axis {
-            lower: domain.lower(k),
-            half_width: domain.width(k) / (2 * spec.partitions[k]) as f64,
-            patches: spec.partitions[k],
-        })
-        .collect();
     let (each, extra) = (spec.functions / patches, spec.functions % patches);
     let offsets = (0..=patches).map(|n| n * each + n.min(extra)).collect();
-    Ok((axes, offsets))
+    Ok((Partition::new(domain, &spec.partitions), offsets))
 }
 
 impl Basis for RandomFeatures {
@@ -456,15 +344,21 @@ impl Basis for RandomFeatures {
     fn evaluate(&self, points: &Points) -> Result<Design> {
         self.domain.check(points, self.family())?;
         let dim = self.domain.dim();
-        let located: Vec<AxisCell> = points.iter().flat_map(|p| self.locate(p)).collect();
-        let keys: Vec<usize> = located.chunks_exact(dim).map(|c| self.key(c)).collect();
+        let located: Vec<AxisCell> = points
+            .iter()
+            .flat_map(|p| self.partition.locate(p))
+            .collect();
+        let keys: Vec<usize> = located
+            .chunks_exact(dim)
+            .map(|c| self.partition.key(c))
+            .collect();
         let groups = group_by_cell(&keys);
         let design = build_blocks(points.len(), self.len(), groups, |_, rows| {
             // The cell's patches, and the windows of its points, patch after patch.
             let mut active = Vec::new();
             let mut windows = Vec::new();
             for (r, &i) in rows.iter().enumerate() {
-                self.windows_in_cell(&located[i * dim..(i + 1) * dim], &mut active);
+                (self.partition).windows_in_cell(&located[i * dim..(i + 1) * dim], &mut active);
                 windows.resize(active.len() * rows.len(), 0.0);
                 for (p, (_, window)) in active.iter().enumerate() {
                     windows[p * rows.len() + r] = *window;

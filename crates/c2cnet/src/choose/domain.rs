@@ -68,7 +68,7 @@ fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
 }
 
 /// What a person should know of domains that the data show to be periodic.
-pub(super) fn all_told(
+pub(super) fn periodic_choices(
     config: &FitConfig,
     outputs: &[OutputPlan],
     inputs: &[InputDraft],
@@ -89,11 +89,11 @@ pub(super) fn all_told(
     outputs
         .chain(inputs)
         .filter(|(_, _, domain, said)| domain.has_period() && !said)
-        .map(|(subject, name, domain, _)| told(subject, name, domain))
+        .map(|(subject, name, domain, _)| periodic_choice(subject, name, domain))
         .collect()
 }
 
-fn told(subject: Subject, name: &str, domain: &Bounds) -> Choice {
+fn periodic_choice(subject: Subject, name: &str, domain: &Bounds) -> Choice {
     let rings = (0..domain.dim()).filter(|&k| domain.is_periodic(k));
     let axes: Vec<String> = rings
         .map(|k| format!("axis {k} with period {}", domain.width(k)))

@@ -4,7 +4,7 @@ use super::domain;
 use super::judge::Judge;
 use super::output_space::OutputDraft;
 use super::ranking::{Ranked, StopRule, name_of, smallest_good_enough};
-use super::search::{Search, TIE, basis_choice, describe_ranked, named_bases};
+use super::search::{Search, TIE_RATIO, basis_choice, describe_ranked, named_bases};
 use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Field, Symmetries};
@@ -25,7 +25,7 @@ const WORTH_LEARNING: f64 = 0.97;
 
 /// Spaces whose errors on the samples of the search differ by less than this factor are compared again on all: more
 /// samples make more of the input worth having.
-const CLOSE: f64 = 1.6;
+const NEAR_TIE_RATIO: f64 = 1.6;
 
 /// A basis with so many times fewer functions than the chosen one is compared again in a tie.
 const FAR_FEWER: usize = 2;
@@ -189,7 +189,7 @@ impl Search<'_> {
         let mirrored = |j: usize| symmetric && ranked[j].spec.mirrored();
         // Images of samples stay in spaces that symmetries turn into themselves.
         let chosen = best_of_tied(&judged, ranked, TIE_OF_IMAGES, mirrored)
-            .or_else(|| best_of_tied(&judged, ranked, TIE, |_| true));
+            .or_else(|| best_of_tied(&judged, ranked, TIE_RATIO, |_| true));
         let Some((error, chosen)) = chosen else {
             return Err(Error::Data(format!(
                 "no basis could encode the input {name:?}; name one in the settings"
@@ -197,7 +197,7 @@ impl Search<'_> {
         };
         drafts[i].plan.bases = vec![ranked[chosen].spec.clone()];
         // More samples may tell that fewer functions are enough.
-        let tied = judged.iter().filter(|j| j.0 <= TIE * best);
+        let tied = judged.iter().filter(|j| j.0 <= TIE_RATIO * best);
         let smallest = tied.min_by_key(|j| ranked[j.1].functions).map(|j| j.1);
         if let Some(small) = smallest.map(|j| &ranked[j])
             && self.has_more_samples()
@@ -284,7 +284,7 @@ impl Search<'_> {
         let Some((found, trial)) = best else {
             return Ok(None);
         };
-        let close = self.has_more_samples() && found.max(error) < CLOSE * found.min(error);
+        let close = self.has_more_samples() && found.max(error) < NEAR_TIE_RATIO * found.min(error);
         if found >= WORTH_LEARNING * error {
             drafts[i].rivals.extend(close.then_some(trial));
             return Ok(None);
@@ -327,7 +327,7 @@ impl Search<'_> {
             self.context.begin(Step::LearnPrior);
             let trial = with_learned_prior(field, &drafts[i].plan);
             if let Some(learned) = judge.error_with(drafts, i, &trial)?
-                && learned < error / TIE
+                && learned < error / TIE_RATIO
             {
                 let functions = name_of(&trial.bases[0]);
                 drafts[i].plan = InputPlan {
@@ -361,7 +361,7 @@ impl Search<'_> {
                 continue;
             };
             candidates.push(named(&format!("SVD cut at {cut:.0e}"), found));
-            if found < best.0 / TIE {
+            if found < best.0 / TIE_RATIO {
                 best = (found, Some((encoder, cut)));
             }
         }
@@ -496,6 +496,9 @@ mod tests {
         assert_eq!(choice, Some((1.4, 1)));
         let far = [(1.0, 0), (1.6, 1)];
         assert_eq!(best_of_tied(&far, &all, TIE_OF_IMAGES, mirrored), None);
-        assert_eq!(best_of_tied(&far, &all, TIE, |_| true), Some((1.0, 0)));
+        assert_eq!(
+            best_of_tied(&far, &all, TIE_RATIO, |_| true),
+            Some((1.0, 0))
+        );
     }
 }

@@ -20,7 +20,7 @@ use faer::Mat;
 use rayon::prelude::*;
 
 /// A transform that is worse by this factor is out.
-const CLEAR: f64 = 1.15;
+const CLEAR_LEAD_RATIO: f64 = 1.15;
 
 /// Judges inputs by the whole operator on some of the training samples.
 pub(super) struct Judge<'a> {
@@ -83,7 +83,11 @@ impl<'a> Judge<'a> {
         }
         let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
         judge.first_error = best;
-        judge.clear_transform = errors.iter().filter(|e| **e <= CLEAR * best).count() == 1;
+        judge.clear_transform = errors
+            .iter()
+            .filter(|e| **e <= CLEAR_LEAD_RATIO * best)
+            .count()
+            == 1;
         Ok(judge)
     }
 

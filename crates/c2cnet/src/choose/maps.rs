@@ -33,7 +33,7 @@ pub(super) enum Thorough {
 }
 
 /// A kernel map must beat the linear one by this factor to be worth its size.
-const WORTH: f64 = 0.98;
+const WORTHWHILE_RATIO: f64 = 0.98;
 
 /// A linear map that errs less cannot be beaten: kernel matrices amplify rounding to about this.
 const KERNEL_ROUNDING: f64 = 1e-9;
@@ -63,7 +63,7 @@ pub(super) fn compare(
     // A linear map on the floor, or exact but for rounding, cannot be beaten: the operator is linear.
     let floor = mean(&folds.iter().map(Fold::floor).collect::<Vec<_>>());
     let exact = floor.max(context.rounding).max(KERNEL_ROUNDING);
-    let on_floor = linear_error * WORTH <= exact;
+    let on_floor = linear_error * WORTHWHILE_RATIO <= exact;
     let wants_kernel = match config.kind {
         // The linear map alone decides about transforms where the settings want a network.
         MapKind::Linear | MapKind::Mlp | MapKind::Layered => false,
@@ -81,7 +81,7 @@ pub(super) fn compare(
         });
     }
     let kernel = kernel.filter(|choice| {
-        config.kind == MapKind::Kernel || choice.report.error < WORTH * linear_error
+        config.kind == MapKind::Kernel || choice.report.error < WORTHWHILE_RATIO * linear_error
     });
     if kernel.as_ref().is_some_and(|k| k.report.error < IMITATES)
         && config.kind == MapKind::Auto
@@ -159,7 +159,7 @@ fn exact_with_all_samples(fold: &Fold<'_>, exact: f64) -> Result<Option<f64>> {
         return Ok(None);
     }
     let all = LinearMap::fit_mirrored(set.coefficients, set.targets, set.mirrors.clone())?;
-    Ok(Some(all.loo_error()).filter(|error| error * WORTH <= exact))
+    Ok(Some(all.loo_error()).filter(|error| error * WORTHWHILE_RATIO <= exact))
 }
 
 /// The decision about the map, for people.

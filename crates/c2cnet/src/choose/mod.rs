@@ -24,7 +24,7 @@ mod thinning;
 mod transforms;
 
 pub(crate) use output_space::{OutputRanking, rank_output};
-pub(crate) use reference_nodes::{may_move, mean_places, reference_nodes, told_apart};
+pub(crate) use reference_nodes::{may_move, mean_places, node_error, reference_nodes};
 pub(crate) use sizes::Sizes;
 
 use crate::data::{Dataset, Fields};
@@ -52,7 +52,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
         inputs: drafts,
         choices,
     } = bases::settle(context, config)?;
-    prepared.choices = domain::all_told(config, &outputs, &drafts);
+    prepared.choices = domain::periodic_choices(config, &outputs, &drafts);
     prepared.choices.extend(choices);
     prepared.seconds.search = clock.elapsed().as_secs_f64();
 

@@ -38,7 +38,7 @@ const FEWEST_SAMPLES: usize = 50;
 const SINGLE_PRECISION: f64 = 1e-5;
 
 /// A network must beat the map in closed form by this factor to be worth its training.
-const WORTH: f64 = 0.98;
+const WORTHWHILE_RATIO: f64 = 0.98;
 
 /// The map of a plan, with what was computed to decide for it.
 pub(super) struct Decision {
@@ -210,7 +210,7 @@ impl<'a> Question<'a> {
             }
             probe = Some(map);
             // No doubt is left where a part of the training wins already.
-            if error < WORTH * least {
+            if error < WORTHWHILE_RATIO * least {
                 break;
             }
             shorter = error;
@@ -221,7 +221,7 @@ impl<'a> Question<'a> {
         };
         let (error, mut decision) = self.train(spec.clone(), seconds)?;
         let candidate = candidate(error);
-        if error >= WORTH * least {
+        if error >= WORTHWHILE_RATIO * least {
             let winner = None;
             return Ok(Contest { candidate, winner });
         }

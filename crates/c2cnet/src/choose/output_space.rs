@@ -5,7 +5,7 @@ use super::few_readings::{FewReadings, few_readings};
 use super::ranking::{
     Ranked, Ranking, StopRule, finalists, name_of, smallest_good_enough, why_this_basis,
 };
-use super::search::{Search, TIE, basis_choice, named_bases, search_samples};
+use super::search::{Search, TIE_RATIO, basis_choice, named_bases, search_samples};
 use super::transforms::InputDraft;
 use crate::basis::{HybridSpec, interpolation_error};
 use crate::data::{Bounds, Observations};
@@ -282,7 +282,7 @@ impl Search<'_> {
                 None => interpolated.unwrap_or(tried.between),
             };
             // The first ones are preferred in a tie.
-            if best.as_ref().is_none_or(|b| between < b.1 / TIE) {
+            if best.as_ref().is_none_or(|b| between < b.1 / TIE_RATIO) {
                 best = Some((spec, between));
             }
         }

@@ -82,7 +82,7 @@ pub(crate) fn mean_places(field: &Field) -> Option<Points> {
 
 /// The root mean square error of predicted nodes as a part of the distance between neighbours, and whether it is
 /// small enough to distinguish them.
-pub(crate) fn told_apart(reference: &Points, rms_error: f64) -> (f64, bool) {
+pub(crate) fn node_error(reference: &Points, rms_error: f64) -> (f64, bool) {
     let part = rms_error / spacing(reference);
     (part, part <= TOLERANCE)
 }

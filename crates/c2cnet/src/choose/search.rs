@@ -11,7 +11,7 @@ use crate::report::{Candidate, Choice, Subject};
 use crate::settings::FitConfig;
 
 /// Validation errors this close are a tie on so few samples.
-pub(super) const TIE: f64 = 1.1;
+pub(super) const TIE_RATIO: f64 = 1.1;
 
 /// What spaces are chosen from.
 pub(super) struct Search<'a> {

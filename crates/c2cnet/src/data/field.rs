@@ -197,7 +197,7 @@ impl Field {
     }
 
     /// Components that have the same value everywhere in every sample: as inputs they carry no information.
-    pub fn constant_components(&self) -> Vec<usize> {
+    pub(crate) fn constant_components(&self) -> Vec<usize> {
         let is_constant = |c: &usize| {
             let first = self.values_of(0)[c * self.points_of(0).len()];
             (0..self.samples).all(|k| match &self.observations {

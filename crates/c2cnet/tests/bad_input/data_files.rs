@@ -2,8 +2,8 @@
 
 use super::toy::line_data;
 use super::{check, said};
-use c2cnet::data::npz::write_npz;
 use c2cnet::data::{Dataset, read_points};
+use c2cnet::internal::write_npz;
 
 #[test]
 fn data_files_that_cannot_be() {

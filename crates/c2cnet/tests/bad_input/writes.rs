@@ -1,7 +1,7 @@
 //! Files that cannot be written.
 
 use super::{check, line_model, said};
-use c2cnet::data::npz::write_npz;
+use c2cnet::internal::write_npz;
 
 #[test]
 fn failed_writes_leave_nothing_behind() {

@@ -35,7 +35,7 @@ mod layout;
 mod read;
 mod sets;
 mod write;
-mod writer;
+pub(crate) mod writer;
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,7 @@ mod tests;
 pub(super) use archive::NpzFile;
 pub(super) use array::{Array, Header};
 pub(super) use layout::{axis_keys, crossings, one_set};
-pub use writer::{NpzWriter, write_npz};
+pub(crate) use writer::{NpzWriter, write_npz};
 
 use super::{Field, Fields};
 
