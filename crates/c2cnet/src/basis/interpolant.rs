@@ -3,11 +3,14 @@
 //! - On a grid (any order of the points; single ones may be missing), along each axis through the four nearest lines by the cubic Lagrange
 //!   polynomial, error $O(h^4)$, where that predicts the data's own lines better than straight lines do; else
 //!   multilinear. In one dimension every set of points is a grid.
-//! - On a mesh, or scattered in the plane: linear on its triangles or on the Delaunay triangulation.
+//! - On a mesh, or scattered in the plane, on its triangles or those of the Delaunay triangulation: by blended polynomials of
+//!   second degree, error $O(h^3)$, where such polynomials predict the data's own nodes with at most half the error of
+//!   those of first degree; else linear.
 //! - Scattered in more dimensions: the value of the nearest point.
 //!
 //! At the data points themselves (found by the bits of their coordinates) values are reproduced exactly.
 
+use super::nodal_polynomials::NodalPolynomials;
 use super::point_values::bits;
 use super::{Basis, PointValues};
 use crate::data::{Bounds, Points};
@@ -26,10 +29,15 @@ use std::collections::HashMap;
 pub(super) struct Interpolant {
     /// The points, and the interpolation off a grid.
     values: PointValues,
-    /// Whether cubic polynomials are better than straight lines, on a grid.
-    cubic: bool,
+    /// Whether polynomials of higher degree are better than straight lines: cubic ones on a grid, quadratic ones on
+    /// triangles.
+    #[serde(rename = "cubic")]
+    smooth: bool,
     #[serde(skip)]
     grid: Option<Grid>,
+    /// On triangles, where these are smooth.
+    #[serde(skip)]
+    nodal: Option<NodalPolynomials>,
 }
 
 restore_settled!(Interpolant);
@@ -56,7 +64,7 @@ const MOST_MISSING: f64 = 0.3;
 const REACH: usize = 4;
 
 /// Weights of rows.
-type Stencil = Vec<(usize, f64)>;
+pub(super) type Stencil = Vec<(usize, f64)>;
 
 /// More dimensions would need too many neighbours for cubic polynomials.
 const MOST_CUBIC: usize = 3;
@@ -104,19 +112,31 @@ impl Interpolant {
             }
             _ => PointValues::new(domain, points.clone())?,
         };
-        let cubic = grid
-            .as_ref()
-            .is_some_and(|grid| grid.axes.len() <= MOST_CUBIC && grid.prefers_cubic(values));
-        Ok(Interpolant {
+        let smooth = match (&grid, values_at.mesh()) {
+            (Some(grid), _) => grid.axes.len() <= MOST_CUBIC && grid.prefers_cubic(values),
+            (None, Some((mesh, _))) => NodalPolynomials::predict_better(points, mesh, values),
+            (None, None) => false,
+        };
+        let mut interpolant = Interpolant {
             values: values_at,
-            cubic,
+            smooth,
             grid,
-        })
+            nodal: None,
+        };
+        interpolant.nodal = interpolant.nodal_polynomials();
+        Ok(interpolant)
     }
 
     fn settle(&mut self) -> Result<()> {
         self.grid = Grid::new(self.values.domain(), self.values.points());
+        self.nodal = self.nodal_polynomials();
         Ok(())
+    }
+
+    fn nodal_polynomials(&self) -> Option<NodalPolynomials> {
+        let (mesh, _) = self.values.mesh()?;
+        let wanted = self.smooth && self.grid.is_none();
+        wanted.then(|| NodalPolynomials::new(self.points(), mesh))
     }
 
     pub(super) fn points(&self) -> &Points {
@@ -129,26 +149,27 @@ impl Interpolant {
 
     /// In a few words.
     pub(super) fn describe(&self) -> &'static str {
-        match (&self.grid, self.cubic) {
+        match (&self.grid, self.smooth) {
             (Some(_), true) => "cubic between them",
             (Some(_), false) => "linear between them",
-            (None, _) if self.points().dim() <= 2 => "linear on triangles between them",
+            (None, true) => "quadratic on triangles between them",
+            (None, false) if self.points().dim() <= 2 => "linear on triangles between them",
             (None, _) => "nearest between them",
         }
     }
 
     /// The functions with values `at_points` (one column each) at `points`.
     pub(super) fn evaluate(&self, at_points: MatRef<'_, f64>, points: &Points) -> Result<Mat<f64>> {
-        let Some(grid) = &self.grid else {
+        if self.grid.is_none() && self.nodal.is_none() {
             return Ok(self.values.evaluate(points)?.mul(at_points));
-        };
+        }
         self.domain().check(points, "hybrid")?;
         let rows = self.values.index_of();
         let stencils: Vec<Stencil> = (0..points.len())
             .into_par_iter()
             .map(|i| match rows.get(&bits(points.point(i))) {
                 Some(&row) => vec![(row, 1.0)],
-                None => grid.stencil(points.point(i), self.cubic),
+                None => self.stencil(points.point(i)),
             })
             .collect();
         let mut out = Mat::zeros(points.len(), at_points.ncols());
@@ -161,6 +182,31 @@ impl Interpolant {
             }
         });
         Ok(out)
+    }
+
+    /// The weights at a point that is none of the data's.
+    fn stencil(&self, point: &[f64]) -> Stencil {
+        if let Some(grid) = &self.grid {
+            return grid.stencil(point, self.smooth);
+        }
+        let mut stencil = Vec::new();
+        let mut add = |node: usize, share: f64| {
+            let nodal = self.nodal.as_ref().expect("evaluated without stencils");
+            nodal.add(self.points(), node, point, share, &mut stencil);
+        };
+        let found = self.values.mesh().and_then(|(mesh, locator)| {
+            let (triangle, lambda) = locator.locate([point[0], point[1]])?;
+            Some((mesh.triangles()[triangle], lambda))
+        });
+        match found {
+            Some((corners, lambda)) => {
+                for (node, share) in corners.into_iter().zip(lambda) {
+                    add(node, share);
+                }
+            }
+            None => add(self.values.nearest(point), 1.0),
+        }
+        stencil
     }
 }
 
@@ -406,6 +452,68 @@ mod tests {
             let off = (found[(i, 0)] - f(asked.point(i)[0])).abs();
             assert!(off < 1e-4, "{off} at {:?}", asked.point(i));
         }
+    }
+
+    /// Nodes of a grid, moved a little, so that they are none.
+    fn moved(n: usize) -> Points {
+        let step = 1.0 / (n - 1) as f64;
+        let coords = (0..n * n).flat_map(|k| {
+            let place = [k / n, k % n];
+            let inner = place.map(|i| f64::from(u8::from(i > 0 && i + 1 < n)));
+            let by = |a: usize| 0.3 * ((k * (7 + 4 * a)) as f64 * 0.618).sin() * inner[a];
+            [0, 1].map(|a| (place[a] as f64 + by(a)) * step)
+        });
+        Points::new(2, coords.collect()).unwrap()
+    }
+
+    /// The largest and the root mean square error.
+    fn errors_at(points: &Points, f: &dyn Fn(&[f64]) -> f64) -> ([f64; 2], &'static str) {
+        let values = Mat::from_fn(points.len(), 1, |i, _| f(points.point(i)));
+        let interpolant = Interpolant::new(Bounds::unit(2), points, values.as_ref(), None).unwrap();
+        let finer = Points::grid(&Bounds::unit(2), &[57, 61]);
+        let found = interpolant.evaluate(values.as_ref(), &finer).unwrap();
+        let errors = (0..finer.len()).map(|i| (found[(i, 0)] - f(finer.point(i))).abs());
+        let squares: f64 = errors.clone().map(|e| e * e).sum();
+        let largest = errors.fold(0.0, f64::max);
+        let errors = [largest, (squares / finer.len() as f64).sqrt()];
+        (errors, interpolant.describe())
+    }
+
+    #[test]
+    fn smooth_functions_on_triangles_converge_with_the_third_order() {
+        let f = |p: &[f64]| (3.0 * p[0] + 0.4).sin() * (2.0 * p[1]).cos();
+        let [coarse, fine] = [17, 65].map(|n| errors_at(&moved(n), &f));
+        assert_eq!(fine.1, "quadratic on triangles between them");
+        let order = (coarse.0[1] / fine.0[1]).log2() / 2.0;
+        assert!(order > 2.7, "order {order}: {coarse:?}, {fine:?}");
+        let square = |p: &[f64]| 1.0 + p[0] - 2.0 * p[1] + p[0] * p[1] - 3.0 * p[1] * p[1];
+        assert!(errors_at(&moved(9), &square).0[0] < 1e-11);
+        // A jump stays as it is between two nodes.
+        let jump = |p: &[f64]| if p[0] < 0.43 { 0.0 } else { 1.0 };
+        let (errors, how) = errors_at(&moved(17), &jump);
+        assert!(errors[0] <= 1.0 + 1e-12 && how == "linear on triangles between them");
+    }
+
+    #[test]
+    fn smooth_functions_on_triangles_are_stored_and_reach_beyond_them() {
+        let f = |p: &[f64]| (3.0 * p[0] + 0.4).sin() * (2.0 * p[1]).cos();
+        let points = moved(17);
+        let inner: Vec<usize> = (0..points.len())
+            .filter(|&i| points.point(i).iter().all(|x| *x < 0.99))
+            .collect();
+        let points = points.select(&inner);
+        let values = Mat::from_fn(points.len(), 1, |i, _| f(points.point(i)));
+        let interpolant =
+            Interpolant::new(Bounds::unit(2), &points, values.as_ref(), None).unwrap();
+        let asked = Points::new(2, vec![1.0, 0.5, 0.97, 0.99, 0.31, 0.32]).unwrap();
+        let found = interpolant.evaluate(values.as_ref(), &asked).unwrap();
+        for i in 0..3 {
+            let off = (found[(i, 0)] - f(asked.point(i))).abs();
+            assert!(off < 2e-2, "{off} at {:?}", asked.point(i));
+        }
+        let stored = crate::storage::Archive::of(&interpolant).unwrap();
+        let again: Interpolant = stored.restore("interpolant").unwrap();
+        assert!(again.evaluate(values.as_ref(), &asked).unwrap() == found);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod hybrid;
 mod interpolant;
 mod laplace;
 mod mixed;
+mod nodal_polynomials;
 mod partition;
 mod point_values;
 mod polynomial;

@@ -207,8 +207,16 @@ impl PointValues {
         ([order[after - 1], order[after], NONE], [1.0 - t, t, 0.0])
     }
 
+    /// The triangles between the points, if there are any.
+    pub(super) fn mesh(&self) -> Option<(&TriangleMesh, &Locator)> {
+        match &self.between {
+            Between::Triangles(mesh, locator) => Some((mesh, locator)),
+            Between::Sorted(_) | Between::Nearest => None,
+        }
+    }
+
     /// The nearest point, the first of several.
-    fn nearest(&self, x: &[f64]) -> usize {
+    pub(super) fn nearest(&self, x: &[f64]) -> usize {
         let mut best = (f64::INFINITY, 0);
         for (i, point) in self.points.iter().enumerate() {
             let distance = point.iter().zip(x).map(|(a, b)| (a - b).powi(2)).sum();
