@@ -7,6 +7,7 @@ mod directions;
 mod family;
 mod finite_elements;
 mod fourier;
+mod grid_polynomials;
 mod hybrid;
 mod interpolant;
 mod laplace;
@@ -33,8 +34,8 @@ pub use finite_elements::{
     AdaptiveStart, Boundary, Degree, FiniteElements, FiniteElementsSpec, MeshSpec,
 };
 pub use fourier::{FourierKind, FourierSpec};
+pub(crate) use grid_polynomials::expected_error as interpolation_error;
 pub use hybrid::{HybridSpec, PcaSpec};
-pub(crate) use interpolant::expected_error as interpolation_error;
 pub use laplace::{Condition, LaplaceMesh, LaplaceSpec};
 pub use mixed::{AxisKind, MixedSpec};
 pub(crate) use point_values::PointValues;

@@ -83,13 +83,13 @@ impl NodalPolynomials {
         to.push((node, share * rest));
     }
 
-    /// Whether polynomials of second degree predict the values (one column per sample) at some nodes from those around
-    /// them clearly better than polynomials of first degree do.
-    pub(super) fn predict_better(
+    /// The second degree where its polynomials predict the values (one column per sample) at some nodes from those around
+    /// them clearly better than polynomials of first degree do, else the first.
+    pub(super) fn best_degree(
         points: &Points,
         mesh: &TriangleMesh,
         values: MatRef<'_, f64>,
-    ) -> bool {
+    ) -> usize {
         let rings = Rings::new(points.len(), mesh);
         let samples = values.ncols().min(PROBE_SAMPLES);
         let step = points.len().div_ceil(PROBE_NODES).max(1);
@@ -109,7 +109,10 @@ impl NodalPolynomials {
                 }
             }
         }
-        errors[1] < CLEARLY_BETTER.powi(2) * errors[0]
+        match errors[1] < CLEARLY_BETTER.powi(2) * errors[0] {
+            true => 2,
+            false => 1,
+        }
     }
 }
 
