@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
 Start here:
-  c2cnet demo                            everything once, explained, in seconds
+  c2cnet demo                            a guided tour of every step, in seconds
   c2cnet generate darcy1d -o data.npz    or your own data: c2cnet fit --help
   c2cnet plot data.npz                   look at a sample
   c2cnet fit data.npz -o model.c2c

@@ -186,7 +186,7 @@ fn cut(points: &Points, tetrahedra: &[[usize; 4]], k: usize, axes: &[String]) ->
     })
 }
 
-/// At most `most` of `n` indices in an order without a pattern: every so-manieth point of a grid
+/// At most `most` of `n` indices in an order without a pattern: taking every k-th point of a grid
 /// would show stripes.
 fn spread(n: usize, most: usize) -> Vec<usize> {
     let mut indices: Vec<usize> = (0..n).collect();

@@ -14,7 +14,7 @@
 //! * [`basis`]: functions fixed before training: random features, finite elements, radial,
 //!   Fourier, polynomials; PCA and point values for comparison.
 //! * [`encode`]: coefficients by regularised least squares, and what they cost in stability.
-//! * [`map`]: from input coefficients to output coordinates: linear, kernel, neural.
+//! * [`map`]: from input coefficients to output coordinates: linear, kernel, neural, layered.
 //! * [`decode`]: evaluation anywhere, orthonormal coordinates, the smallest error a basis allows.
 //! * [`operator`]: all of it as one model: [`fit`], [`C2CNet`].
 //! * [`accumulate`]: a model from sums over chunks of samples, anywhere and in any order.

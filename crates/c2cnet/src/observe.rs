@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// Watches a fit, may stop it, and keeps the checkpoints of networks that are trained on the way.
+/// Watches a fit, may stop it, and keeps the checkpoints of the networks it trains.
 pub trait Observer: Sync {
     /// Something happened.
     fn event(&self, _: &Event<'_>) {}
 
-    /// Whether to stop; a training that is under way writes a last checkpoint first.
+    /// Whether to stop; a training in progress writes a last checkpoint first.
     fn cancelled(&self) -> bool {
         false
     }
 
-    /// Where networks are trained and kernel maps are fitted. It is asked here, and is no setting, since it is no part of what is fitted:
-    /// a fit that was interrupted on one device may go on on another.
+    /// Where networks are trained and kernel maps are fitted. Not a setting, because the device is not part of the model:
+    /// a fit interrupted on one device may continue on another.
     fn device(&self) -> Device {
         Device::Cpu
     }
@@ -28,11 +28,11 @@ pub trait Observer: Sync {
         None
     }
 
-    /// Takes all that is needed to continue a training from here; `mark` identifies the run
+    /// Receives everything needed to continue a training from here; `mark` identifies the run
     /// by its data and settings.
     ///
     /// # Errors
-    /// What is returned ends training.
+    /// A returned error ends training.
     fn checkpoint(&self, _mark: &str, _: &Archive) -> Result<()> {
         Ok(())
     }
@@ -40,7 +40,7 @@ pub trait Observer: Sync {
     /// The last checkpoint of the run `mark`, if training is to continue from it.
     ///
     /// # Errors
-    /// What is returned ends training before it begins.
+    /// A returned error ends training before it begins.
     fn resume(&self, _mark: &str) -> Result<Option<Archive>> {
         Ok(None)
     }
@@ -86,7 +86,7 @@ pub enum Step {
     },
     /// A network is trained for a part of its steps, to see whether the whole is worth its time.
     ProbeNetwork {
-        /// One so-many-th of the steps.
+        /// The probe takes `1/part` of the steps.
         part: usize,
     },
     /// A network is trained to be judged by held-out samples.
@@ -109,7 +109,7 @@ pub enum Step {
     FitMap,
     /// An encoder is examined.
     DiagnoseEncoder,
-    /// Output bases are compared for a person to look at.
+    /// Output bases are compared for display.
     CompareFloors,
 }
 

@@ -274,19 +274,19 @@ fn check(report: &FitReport) -> Result<()> {
     match error.is_finite() {
         true => Ok(()),
         false => Err(Error::Numerical(format!(
-            "the fit failed: its error is {error}; look at the data (c2cnet inspect), or try another map or \
+            "the fit failed: its error is {error}; check the data (c2cnet inspect), or try another map or \
              other bases"
         ))),
     }
 }
 
-/// What to say of a model that errs by more than predictions of zero would.
+/// The warning about a model whose error exceeds that of predicting zero.
 fn worse_than_nothing(report: &FitReport) -> Option<String> {
     let error = report.validation.rl2e;
     (error > 1.0).then(|| {
         format!(
-            "the model errs by {error:.2} relative to the outputs, more than predicting zero would (1.00): give more \
-             samples, or look whether the outputs span many orders of magnitude (then fit their logarithm)"
+            "the model's relative error is {error:.2}, more than that of predicting zero (1.00): add \
+             samples, or check whether the outputs span many orders of magnitude (then fit their logarithm)"
         )
     })
 }

@@ -1,4 +1,4 @@
-//! `c2cnet demo`: everything once, explained.
+//! `c2cnet demo`: a guided tour of every step.
 
 use super::errors;
 use crate::file_kind::FileKind;

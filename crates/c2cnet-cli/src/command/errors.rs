@@ -1,4 +1,4 @@
-//! Errors of a model, for people and for machines.
+//! Errors of a model, human-readable and machine-readable.
 
 use c2cnet::operator::EvaluationReport;
 use c2cnet_experiments::explanations;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     let mut table = Table::default();
     let mut row = |name: &str, value: f64, words: &str| {
-        // Sizes stand in ordinary notation, errors are compared by their exponents.
+        // Sizes in ordinary notation; errors are compared by their exponents.
         let value = if name == "rms" {
             number(value)
         } else {
@@ -19,7 +19,7 @@ pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
         table.row([name, &value, words]);
     };
     let percent = 100.0 * report.rl2e;
-    // Two digits that say something.
+    // Two significant digits.
     let decimals = (1.0 - percent.log10().floor()).clamp(2.0, 6.0) as usize;
     let mut words = explanations::RL2E.to_string();
     if percent >= 1e-4 {

@@ -98,7 +98,7 @@ fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     let clock = Instant::now();
     let report = model.evaluate(&chosen).map_err(|e| of_file(path, e))?;
     let seconds = clock.elapsed().as_secs_f64();
-    // A figure that fails takes nothing else with it.
+    // A failed figure does not fail the command.
     let figure = args.figure.as_ref().map(|figure| {
         let title = format!("{} on {}", args.model.display(), path.display());
         let picture = match quantities_alone(&model) {

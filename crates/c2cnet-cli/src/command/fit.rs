@@ -119,15 +119,15 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     checkpoint_every: f64,
 
-    /// Write the course of training as one JSON object per line; `c2cnet plot` draws it.
+    /// Write the training history as one JSON object per line; `c2cnet plot` draws it.
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 
-    /// Of shards: how much memory may be used, as in 500MB or 4GiB [default: 2GiB].
+    /// For shards: memory limit, such as 500MB or 4GiB [default: 2GiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory: Option<f64>,
 
-    /// Of shards: centres of a kernel map; time per sample grows with their square [default: 4000, or what memory allows].
+    /// For shards: centres of a kernel map; time per sample grows with their square [default: 4000, or what memory allows].
     #[arg(long, value_name = "N")]
     centres: Option<usize>,
 
@@ -144,7 +144,7 @@ pub struct Args {
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
-        // A year is as good as never, and does not overflow.
+        // A year means never, and does not overflow.
         Ok(v) if (0.0..=3.2e7).contains(&v) => Ok(v),
         _ => Err("give seconds, 0 or more (0: after every step)".into()),
     }

@@ -1,4 +1,4 @@
-//! `c2cnet plot`: a picture of one sample, or of the course of training.
+//! `c2cnet plot`: a picture of one sample, or of the training history.
 
 use crate::file_kind::FileKind;
 use crate::label_args::LabelArgs;
@@ -30,7 +30,7 @@ at other points as dots; vectors at a sample's own sensors as arrows; in space a
 through the middle. Of more than three coordinates, the first two are shown. What `fit --metrics` writes is drawn as errors and
 learning rate over the steps, also during training.";
 
-/// Draw the input and output functions of one sample, or the course of training.
+/// Draw the input and output functions of one sample, or the training history.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {

@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
 
-    /// Begin no fit after this many seconds: the results name what is missing, and the same command continues later.
+    /// Start no new fit after this many seconds: the results name what is missing, and the same command continues later.
     #[arg(long, value_name = "SECONDS")]
     within: Option<u64>,
 

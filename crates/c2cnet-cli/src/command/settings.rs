@@ -20,7 +20,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Only those whose name begins like this or has this in it, or those of this basis family.
+    /// Only settings whose name contains this, or those of this basis family.
     name: Option<String>,
 
     /// Print the page docs/settings.md of the documentation.

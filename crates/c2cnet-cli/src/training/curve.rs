@@ -1,4 +1,4 @@
-//! The course of training as a figure.
+//! The training history as a figure.
 
 use super::metrics::Record;
 use c2cnet_experiments::run_files::{Axis, Curve, Series as CurveSeries};

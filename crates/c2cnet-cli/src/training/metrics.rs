@@ -1,4 +1,4 @@
-//! The course of training as a file: one JSON object per line, one line per record.
+//! The training history as a file: one JSON object per line, one line per record.
 
 use c2cnet::observe::Metric;
 use c2cnet::{Error, Result};

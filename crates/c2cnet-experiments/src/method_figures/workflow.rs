@@ -201,12 +201,12 @@ impl Box {
     }
 }
 
-/// The smallest and the largest value, with some room.
+/// The smallest and the largest value, with some padding.
 fn range(values: &[f64]) -> [f64; 2] {
     let low = values.iter().copied().fold(f64::MAX, f64::min);
     let high = values.iter().copied().fold(f64::MIN, f64::max);
-    let room = 0.08 * (high - low).max(1e-12);
-    [low - room, high + room]
+    let padding = 0.08 * (high - low).max(1e-12);
+    [low - padding, high + padding]
 }
 
 fn block(svg: &mut Svg, part: &Box, colour: Rgb) {

@@ -71,10 +71,10 @@ pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
     let (bound, passed, detail) = if let Some(than) = &spec.than {
         let (other, other_spread) = find(than)?.rl2e();
         let deviation = spread.unwrap_or(0.0).max(other_spread.unwrap_or(0.0));
-        let room = deviation.max(TIE * other);
+        let tolerance = deviation.max(TIE * other);
         let verdict = if value <= other {
             ""
-        } else if value <= other + room {
+        } else if value <= other + tolerance {
             ": a tie"
         } else {
             ": more"
@@ -85,7 +85,7 @@ pub fn of_runs(spec: &CheckSpec, records: &[Record]) -> Option<Check> {
             error(other),
             error(deviation)
         );
-        (other, value <= other + room, detail)
+        (other, value <= other + tolerance, detail)
     } else if let Some(bound) = spec.at_most {
         (bound, value <= bound, String::new())
     } else {

@@ -321,7 +321,7 @@ impl Template {
         };
         if !report.rl2e.is_finite() {
             return Err(Error::Numerical(format!(
-                "the model of the sums is not usable: its error is {}; look at the data (c2cnet inspect)",
+                "the model of the sums is not usable: its error is {}; check the data (c2cnet inspect)",
                 report.rl2e
             )));
         }

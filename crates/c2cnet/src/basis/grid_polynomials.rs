@@ -1,55 +1,55 @@
-//! Interpolation on a grid: along each axis the Lagrange polynomial through the nearest lines.
+//! Interpolation on a grid: along each axis the Lagrange polynomial through the nearest grid lines.
 //!
-//! Of odd degree $p$, through as many lines on either side of a point: error $O(h^{p+1})$. Where lines have no point, as
-//! those that a fit withholds, others along one axis stand in for it.
+//! The degree $p$ is odd, so that a point has as many lines on one side as on the other; the error is $O(h^{p+1})$. A grid
+//! point that is missing, for example because a fit withholds it, is replaced by its neighbours along one axis.
 
 use super::interpolant::Stencil;
 use crate::data::{Bounds, Points};
 use faer::MatRef;
 use std::collections::HashMap;
 
-/// Points that are the crossings of some lines, all or nearly all.
+/// Points that form a grid, all or nearly all of its crossings.
 #[derive(Debug)]
 pub(super) struct GridPolynomials {
     /// Coordinates along each axis, ascending.
     axes: Vec<Vec<f64>>,
-    /// The period of each axis that has one.
+    /// The period of each periodic axis.
     periods: Vec<Option<f64>>,
     /// The row of each crossing, the last axis running fastest; [`MISSING`] where there is no point.
     rows: Vec<usize>,
     degree: usize,
-    /// What stands in for crossings without a point.
+    /// The substitutes for crossings without a point.
     filled: HashMap<usize, Stencil>,
 }
 
 const MISSING: usize = usize::MAX;
 
-/// A grid may miss this part of its crossings.
+/// At most this fraction of the crossings may be missing.
 const MOST_MISSING: f64 = 0.3;
 
-/// Neighbours along an axis that stand in for a missing crossing lie within this many lines, and within two more than are
-/// taken.
+/// The substitutes for a missing crossing lie within this many lines, or within two more than are needed on each side if
+/// that is farther.
 const REACH: usize = 4;
 
-/// Even degrees would lean to one side.
+/// Odd, because even degrees would be one-sided.
 const DEGREES: [usize; 4] = [1, 3, 5, 7];
 
-/// A higher degree has at most this part of the error of a lower one.
+/// A higher degree is chosen only if its error is below this fraction of the lower degree's.
 const WORTH_A_DEGREE: f64 = 0.9;
 
-/// Points that polynomials of a higher degree than the first may depend on: all degrees in the plane, cubic ones in space.
+/// The most points that a value of degree above one may depend on: any degree in 2D, cubic in 3D.
 const MOST_TERMS: usize = 64;
 
-/// Lines along each axis and samples that decide between degrees.
+/// At most this many lines along each axis and samples are used to choose the degree.
 const PROBE_LINES: usize = 16;
 const PROBE_SAMPLES: usize = 32;
 
-/// The relative error between the points of a grid that interpolation of `values` there (one column per sample) is
-/// expected to have. `None` off a grid.
+/// The expected relative error of interpolating `values` (one column per sample) between the points of a grid. `None` if
+/// the points are not a grid.
 ///
-/// Errors $e_1,e_2,e_3$ in the middle between two of every other, every fourth and every eighth point are known; with
-/// $q_i=e_i/e_{i+1}$ the next one is $e_1q_1\min(1,q_1/q_2)$: where the order of convergence grows, because fields are
-/// resolved only now, it goes on growing, up to $p+1$; where something singular limits it, it stays.
+/// The errors $e_1,e_2,e_3$ of interpolation from every second, fourth and eighth point to the midpoints are known. With
+/// $q_i=e_i/e_{i+1}$ the next one is $e_1q_1\min(1,q_1/q_2)$: an order of convergence that grows, because the grid has only
+/// begun to resolve the fields, is assumed to keep growing, up to $p+1$; an order limited by a singularity stays.
 pub(crate) fn expected_error(
     domain: &Bounds,
     points: &Points,
@@ -70,14 +70,14 @@ pub(crate) fn expected_error(
     let next = match (quotient(first, second), quotient(second, third)) {
         (Some(last), Some(before)) => (last * (last / before).min(1.0)).clamp(power(best), 1.0),
         (Some(last), None) => last.clamp(power(best), 1.0),
-        // Too few lines to see an order.
+        // Too few lines to estimate the order.
         (None, _) => power(best.min(3)),
     };
     Some(first? * next)
 }
 
 impl GridPolynomials {
-    /// Straight lines on the grid of whose crossings `points` are all, but for single ones; `None` if they are not.
+    /// Linear interpolation on the grid formed by `points`, of which single ones may be missing; `None` if they form no grid.
     pub(super) fn new(domain: &Bounds, points: &Points) -> Option<Self> {
         let (n, dim) = (points.len(), points.dim());
         let axes: Vec<Vec<f64>> = (0..dim)
@@ -112,8 +112,8 @@ impl GridPolynomials {
         grid.of_degree(1)
     }
 
-    /// Polynomials of this degree on the same grid; `None` if nothing can stand in for a crossing without a point, as
-    /// outside of a domain that does not fill its box.
+    /// Polynomials of this degree on the same grid; `None` if a crossing without a point has no substitute, as
+    /// outside a domain that does not fill its box.
     pub(super) fn of_degree(mut self, degree: usize) -> Option<Self> {
         self.degree = degree;
         self.filled = (0..self.rows.len())
@@ -131,8 +131,8 @@ impl GridPolynomials {
         DEGREES.into_iter().filter(affordable)
     }
 
-    /// The degree of the polynomials through every other point of some lines that come closest to the `values` (one
-    /// column per sample) at the points between; a higher one only where it is worth it.
+    /// The degree that, from every second point of some lines, best predicts the `values` (one column per sample) at the
+    /// points between; a higher one only if it is worth it.
     pub(super) fn best_degree(&self, values: MatRef<'_, f64>) -> usize {
         let (errors, _) = self.errors_between(values, 1);
         let mut best = errors[0];
@@ -144,7 +144,7 @@ impl GridPolynomials {
         best.0
     }
 
-    /// What stands in for a missing crossing: points on both sides of it along the axis on which they are nearest.
+    /// The substitute for a missing crossing: points on both sides of it, along the axis on which they are nearest.
     fn fill(&self, place: usize) -> Option<Stencil> {
         let side = self.degree.div_ceil(2);
         let reach = REACH.max(side + 2);
@@ -162,7 +162,7 @@ impl GridPolynomials {
             if before.is_empty() || after.is_empty() {
                 continue;
             }
-            // As many points as the degree asks for; near ones make a better polynomial.
+            // First as many points as the degree needs, then the nearest ones.
             let lacking = 2 * side - before.len() - after.len();
             let score = (lacking, after[after.len() - 1] - before[before.len() - 1]);
             if best.as_ref().is_none_or(|b| score < b.0) {
@@ -201,8 +201,8 @@ impl GridPolynomials {
         of_rows
     }
 
-    /// Squared errors of interpolation by each degree from some points of some lines at those in the middle between two of
-    /// them, which have `gap - 1` points on either side between; and the squared norm of the values there.
+    /// For each degree, the squared error of interpolating some lines from every `2 * gap`-th point to the midpoints; and
+    /// the squared norm of the values there.
     fn errors_between(&self, values: MatRef<'_, f64>, gap: usize) -> (Vec<(usize, f64)>, f64) {
         let samples = values.ncols().min(PROBE_SAMPLES);
         let mut errors: Vec<(usize, f64)> = self.degrees().map(|degree| (degree, 0.0)).collect();
@@ -215,7 +215,7 @@ impl GridPolynomials {
             }
             let weights = |degree: usize, i: usize| line_weights(&nodes, along[i], degree);
             for line in self.lines(k) {
-                // A line that misses points is judged by the others.
+                // Midpoints with a missing neighbour are skipped.
                 let complete = |i: usize| {
                     let neighbours = weights(highest, i);
                     line[i] != MISSING
@@ -252,8 +252,8 @@ impl GridPolynomials {
     }
 }
 
-/// The weights of the points `along` a line at `x`, those of the nearest ones. Beyond the outermost points the polynomial
-/// of the outermost ones continues.
+/// The weights at `x` of the nearest points `along` a line. Beyond the ends the polynomial through the outermost points
+/// continues.
 fn line_weights(along: &[f64], x: f64, degree: usize) -> Vec<(usize, f64)> {
     let size = (degree + 1).min(along.len());
     let after = along.partition_point(|y| *y <= x);
@@ -262,7 +262,7 @@ fn line_weights(along: &[f64], x: f64, degree: usize) -> Vec<(usize, f64)> {
     (first..).zip(lagrange(nodes, x)).collect()
 }
 
-/// The same on a line whose end is its beginning, so that every point has neighbours on both sides.
+/// The same on a periodic line, where every point has neighbours on both sides.
 fn ring_weights(along: &[f64], period: f64, x: f64, degree: usize) -> Vec<(usize, f64)> {
     let n = along.len() as isize;
     let size = (degree as isize + 1).min(n);

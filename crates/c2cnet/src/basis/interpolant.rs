@@ -1,11 +1,11 @@
 //! Interpolation of values at data points: how learned functions continue between them.
 //!
-//! - On a grid (any order of the points; single ones may be missing), along each axis by Lagrange polynomials through the
-//!   nearest lines, of the odd degree $p\le7$ that predicts the data's own lines best, error $O(h^{p+1})$. In one
+//! - On a grid (any order of the points; single ones may be missing): along each axis Lagrange polynomials through the
+//!   nearest lines, of the odd degree $p\le7$ that predicts the data's own lines best; error $O(h^{p+1})$. In one
 //!   dimension every set of points is a grid.
-//! - On a mesh, or scattered in the plane, on its triangles or those of the Delaunay triangulation: by blended polynomials of
-//!   second degree, error $O(h^3)$, where such polynomials predict the data's own nodes with at most half the error of
-//!   those of first degree; else linear.
+//! - On the triangles of a mesh, or of the Delaunay triangulation of points scattered in the plane: blended quadratic
+//!   polynomials, error $O(h^3)$, if these predict the data's own nodes with at most half the error of
+//!   linear ones; else linear interpolation.
 //! - Scattered in more dimensions: the value of the nearest point.
 //!
 //! At the data points themselves (found by the bits of their coordinates) values are reproduced exactly.
@@ -29,11 +29,11 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Interpolant {
     /// The points, and the interpolation off a grid.
     values: PointValues,
-    /// Of the polynomials: odd on a grid, one or two on triangles, zero for the nearest value.
+    /// The degree of the polynomials: odd on a grid, one or two on triangles, zero for the nearest value.
     degree: usize,
     #[serde(skip)]
     grid: Option<GridPolynomials>,
-    /// Those of second degree on triangles.
+    /// Quadratic polynomials on triangles.
     #[serde(skip)]
     nodal: Option<NodalPolynomials>,
 }
@@ -148,7 +148,7 @@ impl Interpolant {
         Ok(out)
     }
 
-    /// The weights at a point that is none of the data's.
+    /// The weights at a point that is not a data point.
     fn stencil(&self, point: &[f64]) -> Stencil {
         if let Some(grid) = &self.grid {
             return grid.stencil(point);
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Nodes of a grid, moved a little, so that they are none.
+    /// Nodes of a grid, moved slightly so that they no longer form one.
     fn moved(n: usize) -> Points {
         let step = 1.0 / (n - 1) as f64;
         let coords = (0..n * n).flat_map(|k| {

@@ -1,8 +1,8 @@
-//! Interpolation of third order on triangles: a polynomial of second degree at each node, blended between the nodes.
+//! Third-order interpolation on triangles: a quadratic polynomial at each node, blended between the nodes.
 //!
-//! At node $i$ the polynomial $q_i$ takes the value there and comes closest to those of its neighbours, near ones first.
-//! In a triangle $u(x) = \sum_i\lambda_i(x)\,q_i(x)$ over its corners: continuous, exact for polynomials of second degree.
-//! Outside of all triangles the polynomial of the nearest node continues, no farther than its neighbours reach.
+//! At node $i$ the polynomial $q_i$ takes the node's value and fits those of its neighbours, near ones with more weight.
+//! In a triangle $u(x) = \sum_i\lambda_i(x)\,q_i(x)$ over its corners: continuous, exact for quadratic polynomials.
+//! Outside all triangles the polynomial of the nearest node continues, no farther than its neighbours reach.
 
 use super::interpolant::Stencil;
 use crate::data::Points;
@@ -11,21 +11,21 @@ use crate::linalg;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-/// Neighbours that determine a polynomial, at most.
+/// At most this many neighbours determine a polynomial.
 const MOST_NEIGHBOURS: usize = 16;
 
-/// A polynomial of second degree needs five neighbours; more keep it from following their noise. Where there are fewer
+/// A quadratic polynomial needs five neighbours; more keep it from following noise. Where fewer lie
 /// within two edges, as in a corner, those within three are taken.
 const FEWEST_NEIGHBOURS: usize = 8;
 
-/// Neighbours on a line, or on a conic, do not determine it: the smallest singular value, relatively.
+/// The smallest relative singular value: neighbours on a line or a conic do not determine the polynomial.
 const DEPENDENT: f64 = 1e-3;
 
-/// Polynomials of second degree are taken where they err by at most this part of what those of first degree do: at a jump
-/// the two are about level, and only straight lines do not overshoot.
+/// Quadratic polynomials are taken if their error is at most this fraction of that of linear ones: at a jump
+/// the two are about level, and only linear ones do not overshoot.
 const CLEARLY_BETTER: f64 = 0.5;
 
-/// Nodes and samples that decide between polynomials of first and of second degree.
+/// At most this many nodes and samples are used to choose between linear and quadratic polynomials.
 const PROBE_NODES: usize = 256;
 const PROBE_SAMPLES: usize = 32;
 
@@ -35,11 +35,11 @@ pub(super) struct NodalPolynomials {
     nodes: Vec<Local>,
 }
 
-/// A polynomial as it depends on the values of neighbours.
+/// A polynomial as a function of the neighbours' values.
 #[derive(Debug)]
 struct Local {
     neighbours: Vec<usize>,
-    /// For each neighbour, what one unit of its difference to the node adds to each coefficient.
+    /// For each neighbour, what a unit difference of its value from the node's adds to each coefficient.
     coefficients: Vec<Vec<f64>>,
     /// The distance of the farthest neighbour, the unit of length.
     reach: f64,
@@ -83,8 +83,8 @@ impl NodalPolynomials {
         to.push((node, share * rest));
     }
 
-    /// The second degree where its polynomials predict the values (one column per sample) at some nodes from those around
-    /// them clearly better than polynomials of first degree do, else the first.
+    /// Two if quadratic polynomials predict the values (one column per sample) at some nodes from their neighbours clearly
+    /// better than linear ones, else one.
     pub(super) fn best_degree(
         points: &Points,
         mesh: &TriangleMesh,
@@ -117,7 +117,7 @@ impl NodalPolynomials {
 }
 
 impl Local {
-    /// The polynomial of second degree of `node`, of first degree where its neighbours determine no other.
+    /// The quadratic polynomial of `node`, or a linear one if its neighbours do not determine a quadratic one.
     fn new(points: &Points, node: usize, neighbours: Vec<usize>) -> Self {
         let reach = reach(points, node, &neighbours);
         let fit = |count: usize| {
@@ -144,7 +144,7 @@ impl Local {
     }
 }
 
-/// What polynomials of a degree that come closest to the values at `near` predict at `node`: a weight for each.
+/// The weights of the values at `near` in the prediction at `node` by the least-squares polynomial of a degree.
 fn left_out_weights(
     points: &Points,
     node: usize,
@@ -184,7 +184,7 @@ fn reach(points: &Points, node: usize, neighbours: &[usize]) -> f64 {
     distances.fold(f64::MIN_POSITIVE, f64::max)
 }
 
-/// Coefficients of weighted least squares as they depend on the right-hand sides, one column for each row of the system;
+/// Coefficients of weighted least squares as a function of the right-hand sides, one column for each row of the system;
 /// `None` if the rows do not determine them.
 fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Mat<f64>> {
     let count = rows.first()?.0.len();

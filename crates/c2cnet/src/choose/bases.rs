@@ -1,12 +1,12 @@
 //! The search for spaces that the settings do not name.
 //!
 //! Prescribed output bases are ranked by their floor, at withheld points and at the others. Input spaces are judged by
-//! the validation error of the whole operator on some of the training samples, against outputs of which nothing is
-//! lost: the prescribed bases that represent inputs best, the best of them with learned directions, and learned
-//! directions alone. The error that this finds determines what the output may lose: where the prescribed basis loses more
-//! than a small part of it, directions of the residuals are added, to the prescribed basis (or to none) with which
-//! the errors between the points are smallest. Where samples have points of their own, nothing can be learned so; there
-//! a learned prior on a fine basis is judged beside the others.
+//! the validation error of the whole operator on some of the training samples, with outputs represented without loss.
+//! Candidates are the prescribed bases that represent inputs best, the best of them with learned directions, and learned
+//! directions alone. The error found limits what the output space may lose: if the prescribed basis loses more than a
+//! small fraction of it, directions of the residuals are added to the prescribed basis (or to none) with the smallest
+//! error between the points. Where each sample has its own points, no directions can be learned; instead
+//! a learned prior on a fine basis is judged along with the others.
 
 use super::few_readings::few_readings;
 use super::search::{Search, search_samples};
@@ -18,11 +18,11 @@ use crate::plan::OutputPlan;
 use crate::report::Choice;
 use crate::settings::FitConfig;
 
-/// Errors fall about with this power of the number of samples: from 400 samples to all, 0.64 on L-shaped Darcy flow and
-/// 2 on KdV-Burgers.
-const LEARNING_RATE: f64 = 0.75;
+/// Errors fall roughly as N^-0.75 (measured exponents from 400 samples to all: 0.64 on L-shaped Darcy, 2 on
+/// KdV-Burgers).
+const ERROR_DECAY_EXPONENT: f64 = 0.75;
 
-/// Plans of all fields, but for transforms that are still open.
+/// Plans of all fields, except for transforms that are still open.
 pub(super) struct Bases {
     pub outputs: Vec<OutputPlan>,
     pub inputs: Vec<InputDraft>,
@@ -51,7 +51,7 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
         some: &some,
     };
     let mut choices = Vec::new();
-    // Few readings of outputs are judged with the inputs.
+    // Outputs with few readings are judged together with the inputs.
     let few = (train.outputs.iter()).any(|(_, field)| few_readings(field).is_some());
     let (inputs, outputs) = match few {
         true => {
@@ -67,9 +67,9 @@ pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases>
     let (drafts, open) = inputs?;
     let mut outputs = outputs?;
     let (inputs, error) = search.settle_inputs(drafts, &open, &outputs, &mut choices)?;
-    // With all samples the map errs less than with those of the search.
+    // With all samples the map's error is lower than with the search samples.
     let part = some.samples() as f64 / train.samples() as f64;
-    let error = error.map(|e| e * part.powf(LEARNING_RATE));
+    let error = error.map(|e| e * part.powf(ERROR_DECAY_EXPONENT));
     let mut settled = Vec::new();
     for output in &mut outputs {
         settled.extend(search.settle_output(output, error)?);

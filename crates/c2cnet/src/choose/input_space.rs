@@ -16,25 +16,25 @@ use crate::settings::Space;
 use crate::{Error, Result};
 use std::cmp::Ordering;
 
-/// Representation errors of inputs below this are not worth more functions: the operator smooths
-/// most of what is lost, and the whole operator judges the rest.
+/// Below this representation error of the inputs, more functions are not worth having: the operator smooths
+/// most of what is lost, and the rest is judged by the whole operator.
 const NEGLIGIBLE_INPUT: f64 = 1e-3;
 
 /// Learned directions must lower the error by this factor to be worth having.
 const WORTH_LEARNING: f64 = 0.97;
 
-/// Spaces whose errors on the samples of the search differ by less than this factor are compared again on all: more
-/// samples make more of the input worth having.
+/// Spaces whose errors on the search samples differ by less than this factor are compared again on all samples: with
+/// more of them, finer detail of the input pays off.
 const NEAR_TIE_RATIO: f64 = 1.6;
 
-/// A basis with so many times fewer functions than the chosen one is compared again in a tie.
+/// A basis smaller than the chosen one by this factor is compared again in a tie.
 const FAR_FEWER: usize = 2;
 
-/// A prescribed input basis may lose this part of the operator's error before learned directions are tried.
+/// A prescribed input basis may lose this fraction of the operator's error before learned directions are tried.
 const LOST_SHARE: f64 = 0.03;
 
-/// Validation errors of bases that tie where symmetries make many images of each sample: the search judges samples without
-/// their images, and the more samples there are, the more of the input is worth having. On 2D Darcy flow with the symmetries of
+/// Bases tie within this factor where symmetries make many images of each sample: the search judges samples without
+/// their images, but with more samples finer detail of the input pays off. On 2D Darcy flow with the symmetries of
 /// the square the test error is 4.1e-4 with 1,024 cosines, 6.8e-4 with 400 and 4.6e-4 with 1,024 random features.
 const TIE_OF_IMAGES: f64 = 1.5;
 
@@ -42,7 +42,7 @@ const TIE_OF_IMAGES: f64 = 1.5;
 pub(super) type RankedInput = (usize, Vec<Ranked>);
 
 impl Search<'_> {
-    /// Plans of the inputs with the functions that represent them best, and what was compared for those whose
+    /// Plans of the inputs with the functions that represent them best, and the bases compared for inputs whose
     /// functions the settings do not name.
     pub(super) fn prescribed_inputs(&self) -> Result<(Vec<InputDraft>, Vec<RankedInput>)> {
         let mut drafts = Vec::new();
@@ -91,8 +91,7 @@ impl Search<'_> {
         Ok((drafts, open))
     }
 
-    /// Settles spaces and encoders of the inputs, and returns the error of the operator with them on the samples of
-    /// the search.
+    /// Settles spaces and encoders of the inputs, and returns the operator's error with them on the search samples.
     pub(super) fn settle_inputs(
         &self,
         mut drafts: Vec<InputDraft>,
@@ -129,7 +128,7 @@ impl Search<'_> {
         self.ranking(field, whole, stop)?.climb(domain)
     }
 
-    /// Why the basis `chosen` was taken, with which the operator has this error, of those that were `judged`.
+    /// Why, of the bases that were `judged`, `chosen` was taken; `error` is the operator's error with it.
     fn why_this_input(
         &self,
         judged: &[(f64, usize)],
@@ -137,7 +136,7 @@ impl Search<'_> {
         (error, chosen): (f64, usize),
     ) -> String {
         let why = format!(
-            "with which the operator errs by {} on {} samples of the search",
+            "operator error {} on {} search samples",
             self.error_in_words(error),
             self.some.samples(),
         );
@@ -152,28 +151,28 @@ impl Search<'_> {
                     }
                     Ordering::Equal => "has more functions".into(),
                     Ordering::Less => {
-                        "has functions that the symmetries do not turn into each other".into()
+                        "the symmetries do not map its space into itself".into()
                     }
                 };
                 format!(
-                    "{why}; {} ties with {}, but {but}",
+                    "{why}; {} ties at {}, but {but}",
                     describe_ranked(&ranked[other]),
                     self.error_in_words(least),
                 )
             }
-            _ => format!("{why}, the least of {} tried", judged.len()),
+            _ => format!("{why}, the lowest of {} bases tried", judged.len()),
         }
     }
 
-    /// An error of the operator; what is less than rounding tells nothing.
+    /// An error of the operator in words; differences below rounding mean nothing.
     fn error_in_words(&self, error: f64) -> String {
         match error <= self.context.rounding {
-            true => "no more than rounding".into(),
+            true => "at rounding level".into(),
             false => format!("{error:.2e}"),
         }
     }
 
-    /// Settles space and encoder of input `i` by the whole operator, whose error is returned.
+    /// Settles space and encoder of input `i` by the error of the whole operator, which is returned.
     fn settle_input(
         &self,
         i: usize,
@@ -187,7 +186,7 @@ impl Search<'_> {
         let best = judged.iter().map(|j| j.0).fold(f64::INFINITY, f64::min);
         let symmetric = self.context.protocol.symmetries != Symmetries::None;
         let mirrored = |j: usize| symmetric && ranked[j].spec.mirrored();
-        // Images of samples stay in spaces that symmetries turn into themselves.
+        // Prefer spaces that the symmetries map into themselves: they contain the images of samples.
         let chosen = best_of_tied(&judged, ranked, TIE_OF_IMAGES, mirrored)
             .or_else(|| best_of_tied(&judged, ranked, TIE_RATIO, |_| true));
         let Some((error, chosen)) = chosen else {
@@ -196,7 +195,7 @@ impl Search<'_> {
             )));
         };
         drafts[i].plan.bases = vec![ranked[chosen].spec.clone()];
-        // More samples may tell that fewer functions are enough.
+        // More samples may show that fewer functions are enough.
         let tied = judged.iter().filter(|j| j.0 <= TIE_RATIO * best);
         let smallest = tied.min_by_key(|j| ranked[j.1].functions).map(|j| j.1);
         if let Some(small) = smallest.map(|j| &ranked[j])
@@ -224,7 +223,7 @@ impl Search<'_> {
             let (least, spec) = strongest
                 .as_ref()
                 .map_or((error, ranked[chosen].spec.clone()), of);
-            // Where next to nothing of the input is lost, nothing is left to learn.
+            // If hardly anything of the input is lost, nothing is left to learn.
             let lost = ranked
                 .iter()
                 .find(|r| r.spec == spec)
@@ -251,8 +250,8 @@ impl Search<'_> {
         error: f64,
         strongest: BasisSpec,
     ) -> Result<Option<(Choice, f64)>> {
-        // Directions learned from samples do not suit the images of these under symmetries, which prescribed functions
-        // do, often by a change of signs alone.
+        // Directions learned from samples do not represent the samples' images under symmetries; prescribed functions
+        // do, often by a mere change of signs.
         let symmetric = self.context.protocol.symmetries != Symmetries::None;
         if symmetric || self.some.inputs[i].1.shared_points().is_none() {
             return Ok(None);
@@ -302,7 +301,7 @@ impl Search<'_> {
             candidates,
             chosen,
             why: format!(
-                "with which the operator errs by {} on samples of the search, against {} with {against}",
+                "operator error {} on search samples, against {} with {against}",
                 self.error_in_words(found),
                 self.error_in_words(error),
             ),
@@ -378,8 +377,8 @@ impl Search<'_> {
     }
 }
 
-/// Of bases that are `admitted` and err by at most `tie` times the least error, the one that represents inputs best, which
-/// serves the larger final fit best, up to the point where the fewest functions do.
+/// Of the `admitted` bases whose error is at most `tie` times the least one, the basis that represents inputs best, since
+/// that suits the larger final fit; of those with a negligible representation error, the smallest.
 fn best_of_tied(
     judged: &[(f64, usize)],
     ranked: &[Ranked],
@@ -397,7 +396,7 @@ fn best_of_tied(
     })
 }
 
-/// The space of an input: what its functions are, and how many where the settings say.
+/// The space of an input in words: its kind of functions, and their number if the settings give it.
 pub(super) fn in_words(plan: &InputPlan) -> String {
     let of = |spec: &serde_json::Value| {
         let text = |key: &str| spec[key].as_str().map(str::to_string);
@@ -435,8 +434,8 @@ fn encoder_choice(field: &str, candidates: Vec<Candidate>, chosen: String, why: 
     }
 }
 
-/// With a learned prior the basis can be fine: about two functions per reading, within what is quickly
-/// learned.
+/// With a learned prior the basis can be fine: about two functions per reading, as far as the prior is quick to
+/// learn.
 fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
     let mut counts: Vec<usize> = (0..field.samples())
         .map(|k| field.points_of(k).len())
@@ -446,7 +445,7 @@ fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
         .min(256)
         .min(512 / field.components())
         .max(8);
-    // Smooth functions, each of which few readings see; in many dimensions they would be too far apart.
+    // Smooth functions, each seen by few readings; in many dimensions their centres would be too far apart.
     let basis = match field.dim() {
         _ if plan.domain.has_period() => plan.bases[0].clone(),
         1..=3 => BasisSpec::from(RadialSpec {

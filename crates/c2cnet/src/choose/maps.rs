@@ -1,4 +1,4 @@
-//! The comparison of maps in closed form on held-out training samples.
+//! Closed-form maps compared on held-out training samples.
 
 use super::folds::Fold;
 use crate::error::in_order;
@@ -11,7 +11,7 @@ use crate::settings::{MapConfig, MapKind};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
-/// The better map in closed form, chosen and judged on the fold.
+/// The better closed-form map, chosen and judged on the fold.
 pub(super) struct ClosedForm {
     /// The kernel map, if it is better than the linear one.
     pub kernel: Option<KernelChoice>,
@@ -19,12 +19,12 @@ pub(super) struct ClosedForm {
     pub linear: LinearMap,
     /// The error of the better one on held-out samples, the mean over the folds.
     pub error: f64,
-    /// Whether the linear map does what the output space allows.
+    /// Whether the linear map reaches the floor of the output space.
     pub on_floor: bool,
     pub candidates: Vec<Candidate>,
 }
 
-/// Whether a kernel map is fitted to readings where it is compared, as it is in the end, or to completed coordinates,
+/// Whether the compared kernel maps are fitted to readings, as the final one is, or to completed coordinates,
 /// which is faster.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thorough {
@@ -35,17 +35,16 @@ pub(super) enum Thorough {
 /// A kernel map must beat the linear one by this factor to be worth its size.
 const WORTHWHILE_RATIO: f64 = 0.98;
 
-/// A linear map that errs less cannot be beaten: kernel matrices amplify rounding to about this.
+/// A linear map with a smaller error cannot be beaten: kernel matrices amplify rounding to about this.
 const KERNEL_ROUNDING: f64 = 1e-9;
 
-/// With so many times as many samples as coefficients a linear operator is determined without those held out.
+/// With this many samples per coefficient, the remaining samples determine a linear operator.
 const FEW_FOR_COEFFICIENTS: usize = 2;
 
-/// Kernels that err by less may imitate a linear map.
+/// Kernel maps with a smaller error may imitate a linear map.
 const IMITATES: f64 = 1e-3;
 
-/// Compares the maps in closed form that `config` allows, the linear and the kernel one, by their mean errors over
-/// `folds`. The maps themselves are those of the first fold.
+/// Compares the closed-form maps that `config` allows, linear and kernel, by their mean errors over `folds`. The maps themselves are those of the first fold.
 pub(super) fn compare(
     folds: &[Fold<'_>],
     config: &MapConfig,
@@ -60,7 +59,7 @@ pub(super) fn compare(
         name: "linear".into(),
         error: linear_error,
     }];
-    // A linear map on the floor, or exact but for rounding, cannot be beaten: the operator is linear.
+    // A linear map at the floor, or exact up to rounding, cannot be beaten: the operator is linear.
     let floor = mean(&folds.iter().map(Fold::floor).collect::<Vec<_>>());
     let exact = floor.max(context.rounding).max(KERNEL_ROUNDING);
     let on_floor = linear_error * WORTHWHILE_RATIO <= exact;
@@ -108,8 +107,8 @@ pub(super) fn compare(
     })
 }
 
-/// The kernel map of the first fold, with the settings that err least over all of them; `None` where there is nothing to
-/// weigh, as for constant outputs, which the linear map still predicts.
+/// The kernel map of the first fold, with the settings whose error is lowest over all folds; `None` if there is nothing
+/// to choose between, as for constant outputs, which the linear map predicts.
 fn search_kernel(
     folds: &[Fold<'_>],
     linear: &[LinearMap],
@@ -151,8 +150,8 @@ fn search_kernel(
     }
 }
 
-/// The leave-one-out error of the linear map of all samples, if it is exact: with about as many samples as coefficients,
-/// those that are held out may be the ones that determine it.
+/// The leave-one-out error of the linear map fitted to all samples, if it is exact: with about as many samples as
+/// coefficients, the held-out ones may be needed to determine it.
 fn exact_with_all_samples(fold: &Fold<'_>, exact: f64) -> Result<Option<f64>> {
     let (set, samples) = (&fold.set, fold.set.coefficients.ncols());
     if samples > FEW_FOR_COEFFICIENTS * set.coefficients.nrows() || set.targets.readings.is_some() {
@@ -162,7 +161,7 @@ fn exact_with_all_samples(fold: &Fold<'_>, exact: f64) -> Result<Option<f64>> {
     Ok(Some(all.loo_error()).filter(|error| error * WORTHWHILE_RATIO <= exact))
 }
 
-/// The decision about the map, for people.
+/// The decision about the map, human-readable.
 pub(super) fn explain(
     plan: &MapPlan,
     wanted: MapKind,

@@ -15,32 +15,31 @@ use crate::plan::{InputPlan, MapPlan, NetworkSpec, OutputPlan, TrainOn};
 use crate::report::Candidate;
 use crate::settings::{MapConfig, MapKind};
 
-/// A training that leaves out less than this part of the samples need not be repeated with all: what they
-/// would add is less than what it costs.
+/// A training that leaves out less than this fraction of the samples is not repeated with all of them: the gain is not
+/// worth the cost.
 const FEW_LEFT_OUT: f64 = 0.1;
 
-/// Short trainings with these parts of the steps tell whether the whole is worth its time: the error
-/// falls by a factor each time that the steps double, which comes closer to 1 as it flattens.
+/// Short trainings with 1/16, 1/8 and 1/4 of the steps show whether the full one is worth its time: the error
+/// falls by a factor with each doubling of the steps, and the factor approaches 1 as the curve flattens.
 const PROBES: [usize; 3] = [16, 8, 4];
 
-/// Errors that fall faster than this at a doubling do not go on so: from a sixteenth of the steps to
-/// all of them 2D Darcy finds 0.65.
+/// A drop faster than this per doubling does not last: from a sixteenth of the steps to all of them, 2D Darcy
+/// shows 0.65.
 const FASTEST: f64 = 0.6;
 
-/// Each doubling brings a fully connected network this power of what the one before it brought. Layers go on as they
-/// began.
+/// Each doubling's gain is the previous one raised to this power; for layers the gain stays constant.
 const FLATTENING: f64 = 0.85;
 
-/// With fewer samples `auto` trains no network: too few are left to judge one by.
+/// With fewer samples `auto` trains no network: too few are left to judge it.
 const FEWEST_SAMPLES: usize = 50;
 
-/// Networks are trained in single precision; maps in closed form that err less are out of their reach.
+/// Networks are trained in single precision, so they cannot beat a closed-form map with a smaller error.
 const SINGLE_PRECISION: f64 = 1e-5;
 
-/// A network must beat the map in closed form by this factor to be worth its training.
+/// A network must beat the closed-form map by this factor to be worth training.
 const WORTHWHILE_RATIO: f64 = 0.98;
 
-/// The map of a plan, with what was computed to decide for it.
+/// The map of a plan, with what was computed while choosing it.
 pub(super) struct Decision {
     pub map: MapPlan,
     pub judged: Judged,
@@ -48,32 +47,32 @@ pub(super) struct Decision {
     pub spaces: Option<(Inputs, Outputs)>,
     /// How the kernel's parameters were chosen, if it is the map of the plan.
     pub kernel: Option<KernelReport>,
-    /// Networks that were compared with the map in closed form.
+    /// Networks that were compared with the closed-form map.
     pub candidates: Vec<Candidate>,
-    /// What the map in closed form errs by with as many samples as a network it was compared with.
+    /// The closed form's error when fitted to as many samples as the network.
     pub closed_error: Option<f64>,
     /// What was not tried, and why.
     pub notes: Vec<String>,
     /// The map's error on held-out samples.
     pub error: f64,
-    /// Other inputs than those of the question.
+    /// Inputs other than those of the question.
     pub inputs: Option<(Vec<InputPlan>, PerFold<Inputs>)>,
 }
 
-/// What came of training a network for as long as it promised to win.
+/// The outcome of training a network until it won or could no longer win.
 pub(super) struct Contest {
     pub candidate: Candidate,
     /// If it won.
     pub winner: Option<Decision>,
 }
 
-/// What is decided about.
+/// What is to be decided.
 pub(super) struct Question<'a> {
     pub folds: &'a Folds<'a>,
     /// The plan without its map.
     pub inputs_plan: &'a [InputPlan],
     pub outputs_plan: &'a [OutputPlan],
-    /// What closed forms were compared on.
+    /// The inputs on which closed forms were compared.
     pub inputs: &'a PerFold<Inputs>,
     pub outputs: &'a PerFold<Outputs>,
     pub config: &'a MapConfig,
@@ -88,7 +87,7 @@ impl<'a> Question<'a> {
         (self.inputs.of(0), self.outputs.of(0))
     }
 
-    /// Decides between the better map in closed form and a network, if the settings ask for one or leave the
+    /// Decides between the better closed-form map and a network, if the settings ask for one or leave the
     /// choice open.
     pub(super) fn decide(&self, closed: ClosedForm) -> Result<Decision> {
         let config = self.config;
@@ -141,7 +140,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// Where samples are held out in turn, the errors reported are those of all of them.
+    /// Where samples are held out in turn, reports the errors over all of them.
     fn judge_other_folds(&self, plan: &MapPlan, judged: &mut Judged) -> Result<()> {
         let Some(first) = &mut judged.validation else {
             return Ok(());
@@ -158,13 +157,13 @@ impl<'a> Question<'a> {
         Ok(())
     }
 
-    /// Trains a network for as long as it promises to win, and takes it if it does.
+    /// Trains a network until it wins or can no longer win, and takes it if it wins.
     fn probe_and_train(&self, closed: ClosedForm, spec: MlpSpec) -> Result<Decision> {
         let (inputs, outputs) = self.spaces();
         let spec = NetworkSpec::Mlp(Box::new(spec));
         let frame = OutputFrame::new(self.context(), inputs, outputs, &spec)?;
         let set = MapTrainingSet::new(inputs, outputs, &frame);
-        // Not before the closed form was judged with as many samples.
+        // Only after the closed form was judged with as many samples.
         let closed = ClosedMap::new(self.context(), &set, closed)?;
         let contest = self.contend(&set, spec, closed.error)?;
         let closed_error = Some(closed.error);
@@ -177,7 +176,7 @@ impl<'a> Question<'a> {
         Ok(decision)
     }
 
-    /// Trains a network on `set` for as long as it promises to err less than `least`.
+    /// Trains a network on `set` as long as its error may fall below `least`.
     pub(super) fn contend(
         &self,
         set: &MapTrainingSet<'_>,
@@ -194,7 +193,7 @@ impl<'a> Question<'a> {
             let (map, report) = train_network(context, set, &short)?;
             let error = held_out_error(map.as_ref(), set, &context.split);
             seconds = Some(report.seconds * part as f64);
-            // The way down flattens in the end: what is not expected to win will not.
+            // Training curves flatten, so a network not expected to win now never will.
             let flattening = match spec {
                 NetworkSpec::Mlp(_) => FLATTENING,
                 NetworkSpec::Layered(_) => 1.0,
@@ -209,7 +208,7 @@ impl<'a> Question<'a> {
                 return Ok(Contest { candidate, winner });
             }
             probe = Some(map);
-            // No doubt is left where a part of the training wins already.
+            // If a partial training already wins, no further probe is needed.
             if error < WORTHWHILE_RATIO * least {
                 break;
             }
@@ -228,7 +227,7 @@ impl<'a> Question<'a> {
         if let (Some(report), Some(probe)) = (&mut decision.judged.validation, &probe)
             && decision.map.is_judged_network()
         {
-            // Between the points only the shorter training can be judged.
+            // Only the shorter training can be judged between the points.
             let (inputs, outputs) = self.spaces();
             let linear = fold_linear(context, set)?;
             let before = judge(context, inputs, outputs, probe.as_ref(), &linear)?;
@@ -239,12 +238,12 @@ impl<'a> Question<'a> {
         Ok(Contest { candidate, winner })
     }
 
-    /// A network trained without the held-out samples. If these are few, it is the one of the model, and trained at
-    /// all points; otherwise points are withheld as well, and it is trained again.
+    /// A network trained without the held-out samples. If these are few, it becomes the model's network and is trained
+    /// at all points; otherwise points are withheld as well, and it is trained again.
     pub(super) fn train(&self, spec: NetworkSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
         let split = &self.context().split;
         let (trained, held) = (split.train.len(), split.validation.len());
-        // A few samples more would hardly change it.
+        // A few more samples would hardly change it.
         let is_final = (held as f64) < FEW_LEFT_OUT * (trained + held) as f64;
         let everything = self.context().with_everything();
         let mut spaces = None;
@@ -301,7 +300,7 @@ fn trained_on_all(spec: MlpSpec) -> Decision {
 }
 
 impl Decision {
-    /// For a map that nothing was computed for yet.
+    /// For a map for which nothing has been computed yet.
     fn of(map: MapPlan) -> Self {
         Decision {
             map,
@@ -321,8 +320,8 @@ impl Decision {
     }
 }
 
-/// The map in closed form, fitted without the held-out samples. The choice of a kernel's parameters used
-/// fewer samples and found a larger error.
+/// The closed-form map, fitted without the held-out samples. The choice of a kernel's parameters used
+/// fewer samples, so its error was larger.
 struct ClosedMap {
     closed: ClosedForm,
     map: Box<dyn CoefficientMap>,
@@ -350,8 +349,9 @@ impl ClosedMap {
     }
 }
 
-/// The error after all steps, from those after one `part`th of them and after half of that (infinite
-/// if not known, and then hope for the best), where each doubling brings the power `flattening` of the one before it.
+/// The error after all steps, extrapolated from the errors after `1/part` of them (`longer`) and half as many (`shorter`)
+/// (infinite if unknown; then the fastest decrease is assumed). Each doubling's gain is the previous one raised to the
+/// power `flattening`.
 fn expected_error(shorter: f64, longer: f64, part: usize, flattening: f64) -> f64 {
     let doublings = part.ilog2() as i32;
     if shorter.is_infinite() {
@@ -370,14 +370,14 @@ mod tests {
     fn errors_fall_by_less_at_every_doubling() {
         let expected = 0.64 * 0.8f64.powf(0.85 + 0.85 * 0.85 + 0.85f64.powi(3));
         assert!((expected_error(0.8, 0.64, 8, 0.85) - expected).abs() < 1e-12);
-        // A fast beginning is not the rule for the rest; without one, hope is all there is.
+        // A fast beginning does not last; if it is unknown, the fastest decrease is assumed.
         let fast = 0.6f64.powf(0.85 + 0.85 * 0.85);
         assert!((expected_error(0.8, 0.1, 4, 0.85) - 0.1 * fast).abs() < 1e-12);
         let hope = 0.6 * 0.6;
         assert!((expected_error(f64::INFINITY, 0.1, 4, 0.85) - 0.1 * hope).abs() < 1e-12);
         // An error that rises with the steps promises nothing.
         assert_eq!(expected_error(0.3, 0.4, 4, 0.85), 0.4);
-        // Without flattening every doubling brings the same.
+        // Without flattening every doubling gains the same.
         assert!((expected_error(0.8, 0.64, 8, 1.0) - 0.32768).abs() < 1e-12);
     }
 }

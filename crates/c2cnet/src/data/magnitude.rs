@@ -1,9 +1,9 @@
-//! Sizes that can be reckoned with: errors and encoders need the squares of values, and products of those.
+//! Magnitudes that arithmetic can handle: errors and encoders need the squares of values, and products of those.
 
 use super::{Field, Observations};
 use crate::{Error, Result};
 
-/// Squares of what lies between are numbers, and so are their sums and products.
+/// Squares of values in this range, their sums and products are finite and nonzero.
 const LARGEST: f64 = 1e100;
 const SMALLEST: f64 = 1e-100;
 

@@ -14,10 +14,10 @@ use rayon::prelude::*;
 ///
 /// At the field's points the retained space is $\Psi T = QR$; then
 /// $\|u - \Psi T\hat c\|^2 = \|u - QQ^\top u\|^2 + \|Q^\top u - R\hat c\|^2$, and the first term is
-/// the floor at these points, below which no prediction of the space can go.
+/// the floor at these points: no prediction in the space can have a smaller error.
 #[derive(Debug)]
 pub struct Evaluation {
-    /// For each group of samples with common points: the samples, and what each part of the basis makes of them.
+    /// For each group of samples with common points: the samples, and each part of the basis at their points.
     groups: Vec<Group>,
     /// $\|u - QQ^\top u\|^2$ of each sample.
     pub floor_squared: Vec<f64>,
@@ -25,7 +25,7 @@ pub struct Evaluation {
     pub withheld_floor_squared: Option<Vec<f64>>,
     /// $\|u\|^2$ of each sample; of a vector without points, which may pass through zero, its mean over all.
     pub norm_squared: Vec<f64>,
-    /// The same of each component.
+    /// As above, for each component.
     pub(crate) component_norms_squared: Vec<Vec<f64>>,
     /// How many values each sample has.
     pub counts: Vec<usize>,
@@ -47,7 +47,7 @@ struct Part {
     /// $R$ and $Q^\top u$.
     factor: Mat<f64>,
     truth: Mat<f64>,
-    /// What of each sample lies outside the space, squared.
+    /// The squared norm of each sample's part outside the space.
     outside: Vec<f64>,
     /// $\Psi T$ and the truth of each component, where several share coordinates.
     components: Vec<(Mat<f64>, Mat<f64>)>,
@@ -76,8 +76,8 @@ impl Part {
 }
 
 impl Evaluation {
-    /// Prepares the comparison of predictions by `decoder` with `field`, at the `withheld` ones among shared points
-    /// on their own too. (Of samples with points of their own, each point is new to a map that was fitted without the
+    /// Prepares the comparison of predictions by `decoder` with `field`, with the `withheld` ones among shared points
+    /// also judged separately. (Where each sample has its own points, every point is new to a map fitted without the
     /// sample.)
     ///
     /// # Errors
@@ -209,7 +209,7 @@ impl Evaluation {
         errors
     }
 
-    /// The same of each component on its own.
+    /// The same for each component separately.
     pub(crate) fn component_errors_squared(&self, predicted: MatRef<'_, f64>) -> Vec<Vec<f64>> {
         if let Some(off) = self.vector_errors(predicted) {
             let squares = |i: usize| off.row(i).iter().map(|v| v * v).collect();
@@ -265,7 +265,7 @@ fn component_norms(field: &Field, c: usize) -> Vec<f64> {
     (0..field.samples()).map(squares).collect()
 }
 
-/// A sample with points of its own.
+/// A sample with its own points.
 fn one_sample(decoder: &FieldDecoder, k: usize, sample: &Scattered) -> Result<(Group, Vec<f64>)> {
     let n = sample.points.len();
     let retained = decoder

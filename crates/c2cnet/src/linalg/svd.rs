@@ -101,9 +101,9 @@ fn holds(a: MatRef<'_, f64>, svd: &Svd, vectors: [bool; 2]) -> bool {
     if !descending || svd.s.iter().any(|s| !s.is_finite()) {
         return false;
     }
-    let within = |a: &Mat<f64>, b: &Mat<f64>, room: f64| {
+    let within = |a: &Mat<f64>, b: &Mat<f64>, tolerance: f64| {
         let columns = (0..PROBES).flat_map(|k| a.col(k).iter().zip(b.col(k).iter()));
-        columns.into_iter().all(|(a, b)| (a - b).abs() <= room)
+        columns.into_iter().all(|(a, b)| (a - b).abs() <= tolerance)
     };
     let x = signs(size);
     let ux = mul(svd.u.as_ref(), x.as_ref());
@@ -113,17 +113,17 @@ fn holds(a: MatRef<'_, f64>, svd: &Svd, vectors: [bool; 2]) -> bool {
         let back = mul(q.transpose(), qx.as_ref());
         within(&back, &x, TOLERANCE * (size as f64).sqrt())
     };
-    let room = TOLERANCE * scale * (size as f64).sqrt();
+    let tolerance = TOLERANCE * scale * (size as f64).sqrt();
     orthonormal(&svd.u, &ux)
         && match vectors[1] {
             true => {
                 let vx = mul(svd.v.as_ref(), x.as_ref());
                 let expected = mul(svd.v.as_ref(), scaled.as_ref());
-                orthonormal(&svd.v, &vx) && within(&image, &expected, room)
+                orthonormal(&svd.v, &vx) && within(&image, &expected, tolerance)
             }
             false => (0..PROBES).all(|k| {
                 let (found, wanted) = (image.col(k).norm_l2(), scaled.col(k).norm_l2());
-                (found - wanted).abs() <= room * (size as f64).sqrt()
+                (found - wanted).abs() <= tolerance * (size as f64).sqrt()
             }),
         }
 }

@@ -20,11 +20,11 @@ pub struct C2CNet {
     pub(super) inputs: Vec<(String, FieldEncoder)>,
     pub(super) outputs: Vec<(String, FieldDecoder)>,
     pub(super) map: Box<dyn CoefficientMap>,
-    /// Beside the chosen map, because an error is judged by what a linear map reaches.
+    /// Kept beside the chosen map as the reference for its error.
     pub(super) linear: LinearMap,
-    /// Of outputs whose nodes move with the inputs.
+    /// Outputs whose nodes move with the inputs.
     pub(super) moving: Vec<MovingNodes>,
-    /// Settings, data fingerprint, errors at the end of training: for people.
+    /// Settings, data fingerprint, errors at the end of training: human-readable.
     pub(super) info: serde_json::Value,
 }
 
@@ -45,13 +45,13 @@ impl C2CNet {
         }
     }
 
-    /// With nodes that move. The outputs that they belong to were fitted on their reference nodes.
+    /// Adds moving nodes. Their outputs were fitted on the reference nodes.
     pub(crate) fn with_moving(mut self, moving: Vec<MovingNodes>) -> Self {
         self.moving = moving;
         self
     }
 
-    /// The same spaces with other maps.
+    /// The same spaces with different maps.
     pub(crate) fn with_maps(self, map: Box<dyn CoefficientMap>, linear: LinearMap) -> Self {
         C2CNet {
             map,
@@ -65,7 +65,7 @@ impl C2CNet {
         &self.linear
     }
 
-    /// Attaches what people may want to know about the fit.
+    /// Attaches human-readable information about the fit.
     pub(crate) fn with_info(mut self, info: serde_json::Value) -> Self {
         self.info = info;
         self
@@ -81,7 +81,7 @@ impl C2CNet {
         &self.outputs
     }
 
-    /// The nodes that move with the inputs, of each output that has such.
+    /// The moving nodes of each output that has them.
     pub(crate) fn moving(&self) -> &[MovingNodes] {
         &self.moving
     }
@@ -109,10 +109,10 @@ impl C2CNet {
         encode_fields(&self.inputs, inputs)
     }
 
-    /// Predicted output coordinates, one column per sample; those of nodes that move come below the others.
+    /// Predicted output coordinates, one column per sample; those of moving nodes come below the others.
     ///
     /// # Errors
-    /// As [`C2CNet::encode`], or if the map does not give numbers.
+    /// As [`C2CNet::encode`], or if the map gives values that are not finite.
     pub fn predict_coordinates(&self, inputs: &Fields) -> Result<Mat<f64>> {
         let coordinates = self.map.predict(self.encode(inputs)?.as_ref());
         for k in 0..coordinates.ncols() {
@@ -133,8 +133,8 @@ impl C2CNet {
         Ok(stack(&parts))
     }
 
-    /// What looks unlike the samples to which the model was fitted: a line for each such input. Predictions for them are
-    /// extrapolated.
+    /// One line for each input that looks unlike the samples of the fit. Predictions for such inputs are
+    /// extrapolations.
     pub fn warnings(&self, inputs: &Fields) -> Vec<String> {
         let warning = |(name, encoder): &(String, FieldEncoder)| {
             let strange = encoder.strange(inputs.get(name)?)?;
@@ -180,7 +180,7 @@ impl C2CNet {
         }
     }
 
-    /// Predicts the output called `output`, as [`C2CNet::predict`] the only one.
+    /// Predicts the output called `output`; otherwise like [`C2CNet::predict`].
     ///
     /// # Errors
     /// If there is no such output, an input does not fit its encoder, or a point lies outside the output's domain.
@@ -194,10 +194,10 @@ impl C2CNet {
         self.decode(coordinates.as_ref(), output, points)
     }
 
-    /// The output called `output` at `points` from coordinates of all outputs.
+    /// The output called `output` at `points`, from the coordinates of all outputs.
     ///
     /// # Errors
-    /// If there is no such output, the coordinates are not as many as the outputs have, or a point
+    /// If there is no such output, the number of coordinates does not match the outputs, or a point
     /// lies outside the output's domain.
     pub fn decode(
         &self,
@@ -232,11 +232,11 @@ impl C2CNet {
         Ok((0..decoder.basis().components()).map(component).collect())
     }
 
-    /// Where the nodes of the output called `output` lie in each sample, from coordinates of all outputs; `None` if
+    /// Where the nodes of the output called `output` lie in each sample, from the coordinates of all outputs; `None` if
     /// they do not move.
     ///
     /// # Errors
-    /// If the coordinates are not as many as the outputs have.
+    /// If the number of coordinates does not match the outputs.
     pub fn nodes(&self, coordinates: MatRef<'_, f64>, output: &str) -> Result<Option<Vec<Points>>> {
         self.check_coordinates(coordinates)?;
         self.moving_rows(output)
@@ -244,7 +244,7 @@ impl C2CNet {
             .transpose()
     }
 
-    /// The moving nodes of an output, and which coordinates are theirs.
+    /// The moving nodes of an output and the range of their coordinates.
     fn moving_rows(&self, output: &str) -> Option<(&MovingNodes, Range<usize>)> {
         let place = self.moving.iter().position(|m| m.output() == output)?;
         let before: usize = self.moving[..place].iter().map(MovingNodes::rank).sum();
@@ -310,7 +310,7 @@ impl C2CNet {
     /// Writes the model, all or nothing.
     ///
     /// # Errors
-    /// If the file could not be read again, or cannot be written; what there was is untouched.
+    /// If the file could not be read back or cannot be written; an existing file is untouched.
     pub fn save(&self, path: &Path) -> Result<()> {
         let bytes = self.to_bytes()?;
         Self::from_bytes(&bytes).map_err(|e| {
@@ -325,15 +325,15 @@ impl C2CNet {
     /// The model as the bytes of its file.
     ///
     /// # Errors
-    /// If they cannot be put together.
+    /// If they cannot be assembled.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.to_archive()?.to_bytes()
     }
 
-    /// Everything of the model as arrays and one document, as in its file.
+    /// The whole model as arrays and one document, as in its file.
     ///
     /// # Errors
-    /// If a part's `Serialize` refuses.
+    /// If a part's `Serialize` fails.
     pub fn to_archive(&self) -> Result<Archive> {
         Archive::of(self)
     }
@@ -392,14 +392,13 @@ fn encode_fields(encoders: &[(String, FieldEncoder)], fields: &Fields) -> Result
     Ok(stack(&parts))
 }
 
-/// What messages call a vector: `p` or `q`, unless it has a name.
+/// A vector's name in messages: its kind and `p` or `q`, or its own name.
 pub(crate) fn vector_label(kind: &str, name: &str) -> String {
     let key = if kind == "input" { "p" } else { "q" };
     format!("{kind} {}", if name.is_empty() { key } else { name })
 }
 
-/// A vector where the model was fitted to one, of the same width, and a function where to a function.
-/// `fitted` is the width; none for a function.
+/// Checks that the field is a vector of width `fitted`, or a function if `fitted` is `None`, as in the fit.
 pub(super) fn check_kind(
     kind: &str,
     name: &str,
@@ -427,7 +426,7 @@ pub(super) fn check_kind(
     }
 }
 
-/// As many coordinates and components as the function has to which the model was fitted.
+/// Checks that the field has as many coordinates and components as the function of the fit.
 pub(super) fn check_fit(kind: &str, name: &str, basis: &FieldBasis, field: &Field) -> Result<()> {
     if field.is_vector() {
         return Ok(());
@@ -451,7 +450,7 @@ pub(super) fn check_fit(kind: &str, name: &str, basis: &FieldBasis, field: &Fiel
     Ok(())
 }
 
-/// Matrices below each other.
+/// Matrices stacked vertically.
 pub(crate) fn stack(parts: &[Mat<f64>]) -> Mat<f64> {
     let rows = parts.iter().map(Mat::nrows).sum();
     let mut out = Mat::zeros(rows, parts[0].ncols());

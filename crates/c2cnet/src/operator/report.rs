@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Errors of a model on samples with known outputs, beside what they must be judged by.
+/// Errors of a model on samples with known outputs, with the figures to compare them with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EvaluationReport {
-    /// Mean relative L2 error at all output points. Where components were brought to one size, they count so.
+    /// Mean relative L2 error at all output points. Components brought to one size count by that size.
     pub rl2e: f64,
     /// Mean squared error.
     pub mse: f64,
@@ -15,14 +15,14 @@ pub struct EvaluationReport {
     pub worst_rl2e: f64,
     /// Which sample that is.
     pub worst_sample: usize,
-    /// RL2E of predicting the mean of the training outputs.
+    /// RL2E of predicting the training mean.
     pub mean_rl2e: f64,
     /// RL2E of the linear map.
     pub linear_rl2e: f64,
     /// RL2E at output points that no fit saw; `None` if there is none.
     pub withheld_rl2e: Option<f64>,
-    /// The error there of the best approximation at the fitted points: what the decoder does
-    /// between its points even with perfect coordinates.
+    /// The error at withheld points of the best approximation at the fitted points: the decoder's error
+    /// between its points with perfect coordinates.
     pub withheld_floor: Option<f64>,
     /// Root mean square of the outputs: how large they are.
     pub rms: f64,
@@ -39,7 +39,7 @@ pub struct EvaluationReport {
 }
 
 impl EvaluationReport {
-    /// Gives mean squares in the units of the data, where they are in sizes of the components: one entry per output.
+    /// Converts mean squares that are relative to the components' sizes to the units of the data: one entry per output.
     pub(crate) fn in_units<'a>(&mut self, sizes: impl Iterator<Item = &'a [f64]>) {
         let sizes: Vec<&[f64]> = sizes.collect();
         if sizes.iter().all(|s| s.is_empty()) {
@@ -71,8 +71,8 @@ impl EvaluationReport {
         self.rms = mean(&|o| o.rms * o.rms).sqrt();
     }
 
-    /// Adds the errors of other samples, which are numbered after these. (Of outputs that are vectors without points,
-    /// whose size is the mean over all samples, errors then count by the sizes in each set.)
+    /// Adds the errors of other samples, which are numbered after these. (Errors of vectors without points are relative
+    /// to a mean over all samples; here it stays the mean over each set.)
     pub fn pool(&mut self, other: EvaluationReport) {
         let (n, m) = (self.n_samples as f64, other.n_samples as f64);
         let mean = |a: f64, b: f64| (n * a + m * b) / (n + m);
@@ -121,7 +121,7 @@ pub struct OutputErrors {
     pub rl2e: f64,
     /// The smallest that its space allows.
     pub floor: f64,
-    /// RL2E of predicting the mean of the training outputs.
+    /// RL2E of predicting the training mean.
     pub mean_rl2e: f64,
     /// Root mean square of its values.
     pub rms: f64,
@@ -143,7 +143,7 @@ pub struct ComponentErrors {
     /// Mean relative L2 error; of an entry of a vector without points, its root mean square error over its root mean
     /// square.
     pub rl2e: f64,
-    /// The same of predicting the mean of the training outputs.
+    /// As above, when predicting the training mean.
     pub mean_rl2e: f64,
     /// Mean squared error.
     pub mse: f64,

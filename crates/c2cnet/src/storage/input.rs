@@ -38,12 +38,12 @@ pub fn read_plain(path: &Path) -> Result<Vec<u8>> {
     bytes
         .try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX))
         .map_err(|_| io(io::ErrorKind::OutOfMemory.into()))?;
-    // A file that grows meanwhile is cut off, and then not what it says.
+    // A file that grows while being read is truncated and then fails its digest.
     file.take(size).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)
 }
 
-/// A text such as settings, also out of a pipe.
+/// A text such as settings, also from a pipe.
 ///
 /// # Errors
 /// [`Error::Io`] if it cannot be read or is not UTF-8, [`Error::Format`] if it does not seem to end.

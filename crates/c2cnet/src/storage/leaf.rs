@@ -21,7 +21,7 @@ pub trait Field: Sized {
     fn restore<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
 
-/// What is one array of numbers.
+/// A value stored as one array.
 pub trait Numbers: Sized {
     /// What messages call it.
     const WHAT: &'static str;

@@ -1,6 +1,6 @@
-//! What a file is, by its first bytes, in words for whoever gave the wrong one.
+//! What a file is, by its first bytes, in words for a user who gave the wrong one.
 
-/// Bytes that tell.
+/// How many leading bytes identify a file.
 pub const SIGNATURE: usize = 16;
 
 const BY_PYTHON: &str =

@@ -48,7 +48,7 @@ pub fn describe(data: &Dataset) -> (String, Value) {
         text += &format!("\n\n{}", still.join("\n"));
     }
     if data.outputs.is_empty() {
-        text += "\n\nno outputs u or q: the file serves for prediction, not for a fit";
+        text += "\n\nno outputs u or q: this file can be used for prediction, not for fitting";
     }
     if let Some(triangles) = &data.triangles {
         text += &format!(
@@ -73,10 +73,10 @@ pub fn describe(data: &Dataset) -> (String, Value) {
     (text, object)
 }
 
-/// The axes along which grids go once around, and of which fields: one line for all with the same periods.
+/// The periodic axes of grids, one line for all fields with the same periods.
 fn rings(fields: &[(String, &Field)]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
-    // Functions that do not change over the points tell nothing of a period.
+    // A constant function says nothing about a period.
     let changing = fields
         .iter()
         .filter(|(_, field)| !field.is_same_at_all_points());

@@ -40,8 +40,8 @@ impl Mesh {
         match self {
             Mesh::Interval(mesh) => Bounds::new(vec![[mesh.lower(), mesh.upper()]]),
             Mesh::Triangles(mesh, _) => {
-                let room = slack * mesh.longest_edge();
-                let sides = mesh.bounding_box().map(|[l, u]| [l - room, u + room]);
+                let tolerance = slack * mesh.longest_edge();
+                let sides = mesh.bounding_box().map(|[l, u]| [l - tolerance, u + tolerance]);
                 Bounds::new(sides.to_vec())
             }
         }

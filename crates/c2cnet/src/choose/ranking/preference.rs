@@ -3,12 +3,12 @@
 use super::Ranked;
 use crate::basis::BasisSpec;
 
-/// Input bases judged by the whole operator, at most.
+/// At most this many input bases are judged by the whole operator.
 const FINALISTS: usize = 6;
 
-/// The fewest functions whose error is negligible or close to the best, and that fit the points
-/// nearly as well as others do: where few points hide how much better a basis is between them, the
-/// points themselves show it. (Noise does not mislead: two thirds as many functions as points leave more
+/// The smallest basis whose error is negligible or close to the best, and that fits the points nearly as
+/// well as others do: where too few points are withheld to show how much better a basis is between them, the
+/// fitted points show it. (Noise does not mislead: two thirds as many functions as points leave more
 /// than half of it.)
 pub(in crate::choose) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize {
     let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
@@ -64,8 +64,8 @@ pub(in crate::choose) fn name_of(spec: &BasisSpec) -> String {
         .to_string()
 }
 
-/// Why a basis was taken by [`smallest_good_enough`]: its error, that of the best of another family, the rule where it
-/// has more, and doubts.
+/// Why [`smallest_good_enough`] took a basis: its error, the rule if it is not the lowest, the best of another family, and
+/// any doubt.
 pub(in crate::choose) fn why_this_basis(
     ranked: &[Ranked],
     chosen: usize,
@@ -81,9 +81,11 @@ pub(in crate::choose) fn why_this_basis(
     let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
     let rule = match pick.error {
         e if e <= negligible => {
-            format!(", the fewest functions with at most {negligible:.0e}, less than a map errs by")
+            format!(
+                ", the smallest basis with error below {negligible:.0e}, which is below any map's error"
+            )
         }
-        e if e > best => ", the fewest functions within a tenth of the least".into(),
+        e if e > best => ", the smallest basis within 10 % of the lowest error".into(),
         _ => String::new(),
     };
     let other = runner_up.map_or(String::new(), |r| {

@@ -1,6 +1,6 @@
-//! Streams of one training, each with a cuBLAS handle and a workspace of its own: handles that shared one would
-//! give other bits from run to run. Streams and handles go from one training to the next, since to end a handle
-//! waits for the whole GPU, which other trainings beside may not survive.
+//! Streams of one training, each with its own cuBLAS handle and workspace: handles that shared a workspace would
+//! give different bits from run to run. Streams and handles are passed from one training to the next, because destroying a
+//! handle synchronises the whole GPU, which can break trainings running alongside.
 
 use super::{Gpu, Real};
 use crate::Result;

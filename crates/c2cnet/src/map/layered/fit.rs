@@ -20,17 +20,17 @@ use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use std::time::Instant;
 
-/// Samples that are judged at a time.
+/// Samples judged at a time.
 const JUDGED_TOGETHER: usize = 32;
 
-/// A linear map whose leave-one-out error is so many times that on its samples has learned them by heart, ...
-const LEARNED_BY_HEART: f64 = 1.05;
+/// A linear map has memorised its samples if its leave-one-out error exceeds its training error by this factor ...
+const MEMORISED_RATIO: f64 = 1.05;
 
-/// ... and is of use for others if that error is less than this part of the mean's: what it has learned of single samples
-/// is noise to the layers.
-const GOOD: f64 = 0.05;
+/// ... and is still useful for new samples if its leave-one-out error is below this share of the mean's error: what it
+/// memorised of single samples is noise to the layers.
+const USEFUL_SHARE: f64 = 0.05;
 
-/// Errors below this are rounding: such a map holds everywhere.
+/// Errors below this are rounding: such a map is exact for all samples.
 const EXACT: f64 = 1e-10;
 
 /// What a layered map is trained on.
@@ -164,9 +164,10 @@ fn fit_with<T: Scalar>(
     Ok((map, report))
 }
 
-/// What the layers add to: the linear map, unless it errs much less on its own samples than on others. What it leaves of
-/// these is not what it leaves elsewhere, and layers would learn to mend the former. Where it is good for others all the
-/// same, predictions for each sample of maps without it come with the map; else layers add to the mean.
+/// What the layers add to: the linear map, unless its error is much smaller on its own samples than on others. Its
+/// training residuals would then differ from those elsewhere, and layers would learn to correct the wrong ones. If the map
+/// is still useful for new samples, it comes with leave-one-out predictions for the training samples; otherwise layers
+/// add to the mean.
 fn start(
     coefficients: MatRef<'_, f64>,
     targets: &Targets,
@@ -178,11 +179,11 @@ fn start(
         mean(&targets.relative_errors(predicted.as_ref(), &all))
     };
     let left_out = linear.loo_error();
-    if left_out <= EXACT || left_out <= LEARNED_BY_HEART * error(&linear) {
+    if left_out <= EXACT || left_out <= MEMORISED_RATIO * error(&linear) {
         return Ok((linear, None));
     }
     let mean = linear.clone().without_slope();
-    let predictions = match left_out < GOOD * error(&mean) {
+    let predictions = match left_out < USEFUL_SHARE * error(&mean) {
         true => linear.left_out_predictions(coefficients, targets.coordinates.as_ref()),
         false => None,
     };
@@ -192,14 +193,14 @@ fn start(
     })
 }
 
-/// Puts the columns of `by`, if there are any, at these places.
+/// Writes the columns of `by`, if any, to these places.
 fn replace_columns(matrix: &mut Mat<f64>, places: &[usize], by: Option<&Mat<f64>>) {
     for (column, &place) in by.into_iter().flat_map(|m| m.col_iter()).zip(places) {
         matrix.col_mut(place).copy_from(column);
     }
 }
 
-/// The root mean square, over samples and values, of what the map that layers add to leaves.
+/// The root mean square, over samples and values, of the residuals of the map that layers add to.
 fn scale(truth: &Mat<f64>, base: Mat<f64>, values: usize) -> f64 {
     let left: f64 = linalg::column_norms_squared((truth - base).as_ref())
         .iter()
@@ -233,7 +234,7 @@ fn begin<'a, T: Scalar>(
     })
 }
 
-/// Coordinates that the layers add, one column per sample.
+/// The coordinates that the layers add, one column per sample.
 pub(super) fn predict(map: &LayeredMap, coefficients: MatRef<'_, f64>) -> Mat<f64> {
     let frozen = Frozen::<f64>::new(map.shape, &map.latent);
     let inputs = Inputs::new(&map.latent, coefficients);

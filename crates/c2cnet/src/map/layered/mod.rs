@@ -11,7 +11,7 @@
 //! a box make this a Fourier neural operator; eigenfunctions of the Laplacian carry it to any domain.
 //!
 //! What leaves the layers is projected to the coordinates of the output space and added to the linear map in closed
-//! form, from which training starts, or to the mean where that map has learned its samples by heart. Outputs, floors
+//! form, from which training starts, or to the mean where that map has memorised its samples. Outputs, floors
 //! and withheld points are those of every other map.
 
 mod engine;

@@ -149,7 +149,7 @@ impl<T: Scalar> Transform<T> {
         })
     }
 
-    /// How many coefficients a channel has; those at places without a function are nobody's.
+    /// How many coefficients a channel has; positions without a function hold no coefficient.
     pub(super) fn coefficients(&self) -> usize {
         self.functions.len()
     }
