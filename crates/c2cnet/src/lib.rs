@@ -9,17 +9,18 @@
 //!  (f at x)   (a in R^m1)    (a -> c)       (u at any y)
 //! ```
 //!
-//! * [`data`]: what was observed where: shared points or each sample's own, several components.
+//! * [`data`]: samples: values at shared points or at each sample's own, with several components.
 //! * [`domain`]: intervals, polygons with holes, triangle meshes.
 //! * [`basis`]: functions fixed before training: random features, finite elements, radial,
 //!   Fourier, polynomials; PCA and point values for comparison.
-//! * [`encode`]: coefficients by regularised least squares, and what they cost in stability.
+//! * [`encode`]: coefficients by regularised least squares, and their stability.
 //! * [`map`]: from input coefficients to output coordinates: linear, kernel, neural, layered.
 //! * [`decode`]: evaluation anywhere, orthonormal coordinates, the smallest error a basis allows.
-//! * [`operator`]: all of it as one model: [`fit`], [`C2CNet`].
+//! * [`operator`]: encoder, map and decoder as one model, [`C2CNet`].
+//! * [`fit()`]: from data and settings to a model.
 //! * [`accumulate`]: a model from sums over chunks of samples, anywhere and in any order.
 //! * [`diagnose`]: what bases can and cannot do for a data set.
-//! * [`compute`]: where heavy arithmetic runs: the processor, or a GPU.
+//! * [`compute`]: where heavy arithmetic runs: on the CPU or a GPU.
 //!
 //! # Example
 //!
@@ -116,7 +117,7 @@ pub use report::FitReport;
 pub use settings::FitConfig;
 pub use train::{fit, fit_owned, fit_plan, plan};
 
-/// For the other crates of the workspace and the benchmarks. No part of the interface: anything here may change.
+/// For the other crates of the workspace and the benchmarks. Not part of the public interface: anything here may change.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::data::npz::contents::{array_names, array_shapes, count_values, value_keys};
