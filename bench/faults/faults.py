@@ -305,7 +305,7 @@ def len_of(campaign, name):
 
 
 def fill(disk, left):
-    """Leaves so many bytes, in whole pages, on a disk."""
+    """Leaves this many bytes, in whole pages, on a disk."""
     stat = os.statvfs(disk)
     free = stat.f_bavail * stat.f_frsize
     left = left // stat.f_frsize * stat.f_frsize

@@ -47,7 +47,7 @@ print(min(times))
 
 
 def product(threads, size):
-    """Seconds of a product of matrices on so many threads."""
+    """Seconds of a product of matrices on this many threads."""
     names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
     environment = os.environ | {name: str(threads) for name in names}
     program = [sys.executable, "-c", PRODUCT.format(size=size)]

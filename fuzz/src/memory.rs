@@ -55,7 +55,7 @@ pub fn begin() {
     ALLOWED.store(ALLOWANCE, Relaxed);
 }
 
-/// The case's arrays have so many bytes, each of which may be held four times.
+/// The case's arrays have this many bytes, each of which may be held four times.
 pub fn allow(arrays: usize) {
     ALLOWED.store(ALLOWANCE + 4 * arrays, Relaxed);
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 use support::{BASES, Folder};
 
-/// Two networks of so many steps, with a checkpoint whenever a while has passed.
+/// Two networks of this many steps each, with a checkpoint at the given interval.
 fn fit<'a>(model: &'a str, steps: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec!["fit", "data.npz", "-o", model, "--map", "mlp"];
     arguments.extend(["--set", steps, "--set", "map.mlp.hidden=[16, 16]"]);

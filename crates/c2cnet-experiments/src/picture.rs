@@ -120,7 +120,8 @@ fn relative(truth: &Function, predicted: &[f64]) -> f64 {
 /// Entries of a vector in the title of a row, at most.
 const MOST_ENTRIES: usize = 3;
 
-/// What of sample `k` has no points to be drawn at: each vector, as `, p = (1.000, 0.2500)`, with so many entries at most.
+/// The vectors of sample `k`, which have no points to be drawn at, as `, p = (1.000, 0.2500)`, with at most this many
+/// entries.
 pub fn vectors(data: &Dataset, k: usize, most: usize) -> String {
     let (input_keys, output_keys) = value_keys(data);
     let keys = input_keys.iter().chain(&output_keys);

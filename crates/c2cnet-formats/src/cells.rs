@@ -108,7 +108,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Whether all corners are among so many points.
+    /// Whether all corners are among this many points.
     pub(crate) fn check(&self, points: usize) -> Result<(), String> {
         let corners = self.lines.iter().flatten();
         let corners = corners.chain(self.triangles.iter().flatten());

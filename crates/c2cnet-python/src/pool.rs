@@ -25,7 +25,7 @@ pub fn remember_process() {
     IMPORTER.store(std::process::id(), Relaxed);
 }
 
-/// Takes so many threads from now on, or one per core again. Results do not depend on it.
+/// Uses this many threads from now on, or one per core again. Results do not depend on it.
 #[pyfunction]
 #[pyo3(signature = (count=None))]
 pub fn set_threads(count: Option<usize>) -> PyResult<()> {

@@ -85,7 +85,7 @@ def test_what_does_not_belong_is_named(data):
 
 
 def fitted(data, workers, kill=False):
-    """The bytes of a model that so many processes fitted, and its predictions."""
+    """The bytes of a model that this many processes fitted, and its predictions."""
     cluster = distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
     )

@@ -101,7 +101,7 @@ impl Observer for Stopwatch {
     }
 }
 
-/// The fastest `TOGETHER` of `steps` full-batch steps; `rank`: through a factor of so many rows,
+/// The fastest `TOGETHER` of `steps` full-batch steps; `rank`: through a factor with this many rows,
 /// triangular where it is square.
 fn step(
     widths: &[usize],

@@ -32,7 +32,7 @@ pub struct FitReport {
     pub seconds: Seconds,
 }
 
-/// One decision of a fit. Its [`Display`](std::fmt::Display) form is the sentence for people.
+/// One decision of a fit. Its [`Display`](std::fmt::Display) form is the human-readable sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// What was decided.

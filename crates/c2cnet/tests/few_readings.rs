@@ -62,7 +62,7 @@ fn dataset(inputs: Field, outputs: Field) -> Dataset {
 
 const TEST: usize = 100;
 
-/// Antiderivatives at `readings` points of each of so many training samples.
+/// Antiderivatives at `readings` points of each training sample.
 fn integrals(training: usize, readings: usize) -> Dataset {
     let all = coefficients(training + TEST);
     dataset(sensors(&all), scattered(&all, readings, &[&antiderivative]))

@@ -139,7 +139,7 @@ pub fn title(row: &Headline) -> &str {
     }
 }
 
-/// Errors above this are of fits that diverged: a prediction of zero errs by 1.
+/// Errors above this come from fits that diverged: predicting zero has error 1.
 const DIVERGED: f64 = 10.0;
 
 /// The powers of ten between which errors are shown. Those of fits that diverged do not stretch the axis, and floors may be

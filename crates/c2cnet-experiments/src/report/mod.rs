@@ -1,4 +1,4 @@
-//! What came out of a run: one page for people, `RESULTS.md` for the repository.
+//! The results of a run: a human-readable page, and `RESULTS.md` for the repository.
 //!
 //! ```text
 //! run folder ──read──> Run ──page──> report.html   (self-contained: no file beside it, no network)

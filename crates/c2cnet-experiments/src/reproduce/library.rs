@@ -224,7 +224,7 @@ impl Short {
         }
     }
 
-    /// Puts it into the settings of a network, but for what is `wanted` instead.
+    /// Puts it into the settings of a network, except for what is `wanted` instead.
     fn put(self, mlp: &mut Table, wanted: Option<Steps>) {
         let steps = match wanted {
             Some(Steps::Full) => return,

@@ -145,7 +145,7 @@ impl Progress {
         self.bar.set_position(done as u64);
     }
 
-    /// So many bytes of a long reading are done; `text` says of what.
+    /// This many bytes of a long read are done; `text` names it.
     pub fn amount(&self, text: &str, done: u64, total: u64) {
         self.line_now_and_then(|| {
             let part = 100.0 * done as f64 / total.max(1) as f64;

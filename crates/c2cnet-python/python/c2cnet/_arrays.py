@@ -83,7 +83,7 @@ def points(given: Any, what: str) -> Floats | list[Floats]:
 
 
 def place(given: Any, what: str, shape: tuple[int, ...] | None = None, samples: int | None = None) -> Place:
-    """Return where values of a shape, or so many samples, were or will be observed.
+    """Return where values of a shape, or this many samples, were or will be observed.
 
     A grid is a tuple of the coordinates along its axes, a list of arrays as ``np.meshgrid`` makes it, or an array
     ``(n1, ..., nd, d)``.

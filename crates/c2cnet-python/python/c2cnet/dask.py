@@ -46,7 +46,7 @@ def fit(
     x, y : array of shape (points, dimension) or (points,), optional
         Where they were observed; shared by all samples.
     first : int
-        Leading blocks with together at least so many samples settle bases and map, on one worker.
+        Leading blocks with at least this many samples together settle bases and map, on one worker.
     centres : int
         Centres of a kernel map, at most; time per sample and memory grow with their square.
     **parameters

@@ -221,7 +221,7 @@ impl Template {
         self.accumulate_after(0, data)
     }
 
-    /// The sums of the training samples of `data` but for the first `taken` ones, which settled the template.
+    /// The sums of the training samples of `data` except for the first `taken` ones, which settled the template.
     ///
     /// # Errors
     /// As [`Template::accumulate`].

@@ -50,7 +50,7 @@ pub struct FourierSpec {
 }
 
 impl FourierSpec {
-    /// So many products of smallest frequency.
+    /// This many products of smallest frequency.
     pub fn new(kind: FourierKind, functions: usize) -> Self {
         FourierSpec {
             kind,

@@ -91,6 +91,6 @@ pub trait Basis: Storable + Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
-    /// One line for people: family, size and what else matters.
+    /// A human-readable line: family, size and what else matters.
     fn describe(&self) -> String;
 }

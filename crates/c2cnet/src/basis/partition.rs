@@ -61,7 +61,7 @@ impl Axis {
 }
 
 impl Partition {
-    /// `domain` in so many patches along each axis.
+    /// `domain` in this many patches along each axis.
     pub(super) fn new(domain: &Bounds, patches: &[usize]) -> Self {
         let axis = |(k, &patches): (usize, &usize)| Axis {
             lower: domain.lower(k),

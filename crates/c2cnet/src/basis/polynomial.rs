@@ -46,7 +46,7 @@ pub struct PolynomialSpec {
 }
 
 impl PolynomialSpec {
-    /// So many products of smallest total degree.
+    /// This many products of smallest total degree.
     pub fn new(kind: PolynomialKind, functions: usize) -> Self {
         PolynomialSpec {
             kind,

@@ -17,7 +17,7 @@ pub trait ProductFamily: BasisFamily {
     /// The values of $g_0, g_1, \dots$ along `axis` at $t\in[0,1]$.
     fn fill(&self, axis: usize, t: f64, values: &mut [f64]);
 
-    /// One line for people about the basis, which has `len` functions.
+    /// A human-readable line about the basis, which has `len` functions.
     fn describe(&self, len: usize) -> String;
 }
 

@@ -60,7 +60,7 @@ pub struct RadialSpec {
 }
 
 impl RadialSpec {
-    /// So many functions with default centres and widths.
+    /// This many functions with default centres and widths.
     pub fn new(kernel: Kernel, functions: usize) -> Self {
         RadialSpec {
             kernel,

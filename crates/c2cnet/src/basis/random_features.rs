@@ -59,7 +59,7 @@ pub struct RandomFeaturesSpec {
 }
 
 impl RandomFeaturesSpec {
-    /// So many functions on one patch with the paper's law of the weights.
+    /// This many functions on one patch, with the paper's distribution of the weights.
     pub fn new(functions: usize) -> Self {
         RandomFeaturesSpec {
             functions,

@@ -198,7 +198,7 @@ impl FieldBasis {
         })
     }
 
-    /// One line for people.
+    /// A human-readable line.
     pub fn describe(&self) -> String {
         if self.is_vector() {
             return "vector without points".into();

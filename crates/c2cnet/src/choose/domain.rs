@@ -1,4 +1,4 @@
-//! Where the functions of a field live: the box of its points, periodic where a grid goes once around.
+//! The domain of a field's functions: the box of its points, periodic along the periodic axes of a grid.
 
 use super::transforms::InputDraft;
 use crate::data::{Bounds, Field};
@@ -7,15 +7,15 @@ use crate::report::{Choice, Subject};
 use crate::settings::FitConfig;
 use crate::{Error, Result};
 
-/// A given side is one period of a grid up to this part of it.
+/// A given side counts as one period of a grid up to this fraction of it.
 const EQUAL: f64 = 1e-6;
 
-/// Samples at their own points: the next sample's may lie a little outside all seen so far, so the
-/// default domain is wider by this part of each side.
+/// If each sample has its own points, a new sample's may lie slightly outside all seen so far, so the default domain
+/// is wider by this fraction of each side.
 const SCATTERED_MARGIN: f64 = 0.02;
 
 /// The domain of a field: as given, or the box of its points. Along axes that are `periodic` it is one period, which an
-/// equally spaced grid determines; where nothing is said, values that continue from the end of such a grid to its
+/// equally spaced grid determines; unless the settings say, values that continue from the end of such a grid to its
 /// beginning imply it.
 pub(super) fn settle(
     given: Option<&Bounds>,
@@ -49,7 +49,7 @@ pub(super) fn settle(
         }
         rings[k] = true;
     }
-    // What was said is checked as it was said.
+    // Given settings are checked as they are.
     Bounds::new(sides)?.with_periods(periodic.unwrap_or(&rings))
 }
 
@@ -67,7 +67,7 @@ fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
     }
 }
 
-/// What a person should know of domains that the data show to be periodic.
+/// Human-readable choices for domains found to be periodic in the data.
 pub(super) fn periodic_choices(
     config: &FitConfig,
     outputs: &[OutputPlan],

@@ -1,9 +1,9 @@
-//! Output bases where samples have few readings, at points of their own.
+//! Output bases for samples with few readings, each at its own points.
 //!
-//! A sample that is read at three points says nothing about how well eight functions represent it. All samples together
-//! do: a linear map from the inputs is fitted to the readings of all of them at once, and so is the covariance of what
-//! it leaves ([`Residuals`]). A basis is then judged by held-out samples, each of their readings predicted from the
-//! sample's input and its other readings; what the functions cannot represent is part of that error.
+//! Readings at three points say nothing about how well eight functions represent a sample, but all samples together
+//! do: a linear map from the inputs is fitted to all their readings at once, and then the covariance of its residuals
+//! ([`Residuals`]). A basis is judged on held-out samples: each reading is predicted from the sample's input and its
+//! other readings, and the error includes what the functions cannot represent.
 
 use crate::basis::FieldBasis;
 use crate::compute;
@@ -16,14 +16,14 @@ use crate::plan::InputPlan;
 use crate::{Error, Result, linalg};
 use faer::Mat;
 
-/// Samples with fewer readings are too few for fits of their own.
+/// Samples with fewer readings than this cannot be fitted individually.
 const FEW: usize = 48;
 
-/// With this many readings, samples of a search show as much as if they were known everywhere; with fewer, more samples
-/// are searched.
+/// With this many readings, the search samples tell as much as if they were known everywhere; with fewer, the search
+/// uses more samples.
 const ENOUGH_READINGS: usize = 40;
 
-/// At most this many times as many samples are searched.
+/// The search uses at most this many times as many samples.
 const MOST_FACTOR: usize = 4;
 
 /// The most readings with which bases are compared.
@@ -35,7 +35,7 @@ const INPUTS: usize = 48;
 /// A basis has at most one function per this many readings of all samples.
 const PER_FUNCTION: usize = 8;
 
-/// How many readings the samples of an output have at least, if these are too few for fits of each sample's own.
+/// The fewest readings of a sample of the output, if too few to fit each sample individually.
 pub(super) fn few_readings(field: &Field) -> Option<usize> {
     if field.shared_points().is_some() {
         return None;
@@ -98,7 +98,7 @@ impl FewReadings {
         })
     }
 
-    /// The most functions that can be distinguished.
+    /// The most functions that the readings can determine.
     pub(super) fn largest(&self) -> usize {
         let count: usize = (0..self.field.samples())
             .map(|k| self.field.points_of(k).len())

@@ -22,8 +22,8 @@ impl<'a> Folds<'a> {
         &self.0[0]
     }
 
-    /// `make` for each fold, or once for all of them if it makes nothing that is `learned`: only that must not see
-    /// the samples that are held out.
+    /// Calls `make` for each fold, or once for all if its result is not `learned`: only learned results must not see
+    /// the held-out samples.
     pub(super) fn each<T>(
         &self,
         learned: bool,
@@ -42,7 +42,7 @@ impl<'a> Folds<'a> {
         self.each(learned, |context| encode_inputs(context, plans, raw))
     }
 
-    /// What maps in closed form are compared on.
+    /// The data on which closed-form maps are compared.
     pub(super) fn closed_form<'b>(
         &'b self,
         inputs: &'b PerFold<Inputs>,
@@ -56,7 +56,7 @@ impl<'a> Folds<'a> {
     }
 }
 
-/// Something of each fold, or one for all of them.
+/// One value per fold, or one for all of them.
 pub(super) struct PerFold<T>(Vec<T>);
 
 impl<T> PerFold<T> {
@@ -80,7 +80,7 @@ impl Fold<'_> {
         held_out_error(map, &self.set, &self.context.split)
     }
 
-    /// What the output space loses of the held-out samples.
+    /// The loss of the output space on the held-out samples.
     pub(super) fn floor(&self) -> f64 {
         let held = &self.context.split.validation;
         self.set.targets.select(held).floor()

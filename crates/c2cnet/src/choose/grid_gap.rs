@@ -1,4 +1,4 @@
-//! What a basis does between the lines of a grid, where no sample has a value.
+//! The behaviour of a basis between the lines of a grid, where no sample has a value.
 
 use crate::data::{Field, Observations, Points};
 use crate::decode::FieldDecoder;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// The fewest points that share a coordinate of a grid, on average.
 const POINTS_PER_LINE: usize = 4;
 
-/// Lines along each axis that are looked at.
+/// How many lines along each axis are checked.
 const LINES: usize = 5;
 
 /// A basis may deviate between the lines by this many times its error at single withheld points.
@@ -17,26 +17,25 @@ const DEVIATION: f64 = 3.0;
 
 /// Points half-way between neighbours on a grid, and what to expect there.
 ///
-/// Single points withheld from a grid have coordinates that other points have, too: a basis with
-/// more functions along an axis than there are lines, or a polynomial of too high a degree, follows
-/// them all and oscillates between the lines. To withhold whole lines would show this, but leaves gaps
-/// that ask for twice the resolution of the data and drops the best bases. So a basis is compared with
-/// the mean of two neighbours half-way between them. It has to come as close as lines of the grid come
-/// to the means of their own neighbours, which are twice as far.
+/// Single points withheld from a grid share their coordinates with other points: a basis with more functions along an
+/// axis than there are lines, or a polynomial of too high a degree, fits them all and oscillates between the lines.
+/// Withholding whole lines would show this, but the gaps would require twice the resolution of the data and rule out
+/// the best bases. So a basis is compared with the mean of two neighbours half-way between them. It must come as close
+/// as grid lines come to the means of their own neighbours, which are twice as far apart.
 #[derive(Debug)]
 pub(super) struct GridGapCheck {
     points: Points,
     /// The mean of the two neighbours of each point, one column per sample; one matrix per component.
     means: Vec<Mat<f64>>,
-    /// The mean square of each sample over all of the grid: on some lines it may be next to nothing.
+    /// The mean square of each sample over the whole grid: on single lines it may be close to zero.
     mean_squares: Vec<f64>,
-    /// How far lines of the grid are from what their neighbours say.
+    /// How far grid lines are from the means of their neighbours.
     allowed: f64,
 }
 
 impl GridGapCheck {
-    /// Looks at these `samples` of a field on a grid; none where points are scattered, along one
-    /// axis alone or each sample's own.
+    /// Examines these `samples` of a field on a grid; `None` if points are scattered, lie along one axis only, or
+    /// differ between samples.
     pub(super) fn new(field: &Field, samples: &[usize]) -> Option<Self> {
         let Observations::Shared { points, values } = field.observations() else {
             return None;
@@ -91,8 +90,8 @@ impl GridGapCheck {
         Some(check)
     }
 
-    /// Whether a decoder with `error` at single withheld points is as good between the lines as can
-    /// be told. A basis that does not reach all the points is not judged.
+    /// Whether a decoder with `error` at single withheld points is as good between the lines as the data can tell. A
+    /// basis that does not reach all the points is not judged.
     pub(super) fn trusts(
         &self,
         decoder: &FieldDecoder,
@@ -165,7 +164,7 @@ fn lines(points: &Points) -> Option<Vec<Vec<usize>>> {
     Some(lines)
 }
 
-/// So many consecutive points of the lines.
+/// This many consecutive points of the lines.
 fn windows<const N: usize>(lines: &[Vec<usize>]) -> impl Iterator<Item = [usize; N]> {
     let all = lines.iter().flat_map(|line| line.windows(N));
     all.map(|window| std::array::from_fn(|i| window[i]))
@@ -262,8 +261,7 @@ mod tests {
         }
     }
 
-    /// Exact bases are not distinguished by rounding, and bumps between the lines that are looked at are
-    /// judged by their whole size.
+    /// Rounding does not distinguish exact bases, and bumps between the checked lines are judged by their full size.
     #[test]
     fn constants_and_bumps_are_trusted() {
         let points = Points::grid(&Bounds::unit(2), &[101, 101]);

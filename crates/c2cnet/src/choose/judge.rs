@@ -19,7 +19,7 @@ use crate::{Error, Result, linalg};
 use faer::Mat;
 use rayon::prelude::*;
 
-/// A transform that is worse by this factor is out.
+/// A transform that is worse by this factor is dropped.
 const CLEAR_LEAD_RATIO: f64 = 1.15;
 
 /// Judges inputs by the whole operator on some of the training samples.
@@ -29,7 +29,7 @@ pub(super) struct Judge<'a> {
     pub transforms: Vec<Transform>,
     /// Whether no other transform comes close, so that the final fit need not compare them again.
     pub clear_transform: bool,
-    /// The error with the inputs as they first were.
+    /// The error with the initial inputs.
     pub first_error: f64,
     map: MapConfig,
 }
@@ -43,7 +43,7 @@ impl<'a> Judge<'a> {
         let context = search.context.without_images(search.some);
         let targets = match point_values(&search.some.outputs) {
             Some(targets) => targets,
-            // At points of their own, outputs are known by their fits.
+            // Where samples have their own points, outputs are represented by their fits.
             None => {
                 let plans: Vec<OutputPlan> = outputs.iter().map(|o| o.plan.clone()).collect();
                 represent_outputs(&context, &plans)?.targets
@@ -57,7 +57,7 @@ impl<'a> Judge<'a> {
             transforms: Vec::new(),
             clear_transform: false,
             first_error: f64::INFINITY,
-            // One kernel and one re-weighting pass tell which input is better; the final fit tries more.
+            // One kernel and one re-weighting pass show which input is better; the final fit tries more.
             map: MapConfig {
                 kernel: KernelSpec {
                     kernel: map
@@ -148,12 +148,12 @@ impl<'a> Judge<'a> {
         let inputs = self.folds.encode(plans, raw)?;
         let folds = self.folds.closed_form(&inputs, |_| &self.targets);
         let error = maps::compare(&folds, &self.map, maps::Thorough::No)?.error;
-        // What is less than rounding does not tell inputs apart.
+        // Differences below rounding do not distinguish inputs.
         Ok(error.max(self.folds.first().rounding))
     }
 }
 
-/// Outputs at shared points as they are: nothing of them is lost. `None` where samples have points of their own.
+/// Outputs at shared points, without loss. `None` if each sample has its own points.
 fn point_values(outputs: &Fields) -> Option<Targets> {
     let parts = outputs.iter().map(|(_, field)| {
         let Observations::Shared { values, .. } = field.observations() else {
@@ -173,7 +173,8 @@ fn point_values(outputs: &Fields) -> Option<Targets> {
     parts.collect::<Option<Vec<_>>>().map(Targets::stack)
 }
 
-/// Targets along the axes in which they move: with few samples that is far fewer coordinates. Readings stay as they are.
+/// Targets along the axes in which they vary: with few samples these are far fewer coordinates. Readings stay
+/// unchanged.
 fn reduced(targets: Targets) -> Result<Targets> {
     if targets.readings.is_some() {
         return Ok(targets);

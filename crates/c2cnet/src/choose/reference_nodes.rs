@@ -5,19 +5,19 @@ use crate::settings::{FitConfig, OutputConfig};
 use crate::{Result, linalg};
 use faer::Mat;
 
-/// Samples that show whether nodes correspond.
+/// How many samples are used to test whether nodes correspond.
 const PROBE_SAMPLES: usize = 64;
 
-/// Half of the samples must describe how nodes move in the others up to this part of it.
+/// Half of the samples must describe how nodes move in the others, up to this fraction of the movement.
 const UNEXPLAINED: f64 = 1e-2;
 
-/// Nodes are predicted where their error is at most this part of the distance between neighbours.
+/// Nodes count as predictable if their error is at most this fraction of the distance between neighbours.
 const TOLERANCE: f64 = 0.02;
 
-/// Nodes whose neighbours are looked for.
+/// How many nodes are used to estimate the distance between neighbours.
 const PROBE_NODES: usize = 200;
 
-/// Whether the settings leave open where the output lives.
+/// Whether the settings leave the output's domain open.
 pub(crate) fn may_move(config: &FitConfig, name: &str) -> bool {
     let output: &OutputConfig = config.output_named(name);
     output.named_bases().is_none()
@@ -27,8 +27,8 @@ pub(crate) fn may_move(config: &FitConfig, name: &str) -> bool {
         && !config.map.takes_raw_coefficients()
 }
 
-/// The mean place of each node, if all samples have as many and move them together: few displacements describe all.
-/// Points drawn anew for each sample have nothing in common.
+/// The mean place of each node, if all samples have equally many and few displacements describe how they move, unlike
+/// points drawn independently for each sample.
 pub(crate) fn reference_nodes(field: &Field) -> Result<Option<Points>> {
     let Some(reference) = mean_places(field) else {
         return Ok(None);
@@ -63,7 +63,7 @@ pub(crate) fn reference_nodes(field: &Field) -> Result<Option<Points>> {
     Ok(together.then_some(reference))
 }
 
-/// The mean over samples of each point, if all have as many points, and points of their own.
+/// The mean over samples of each point, if samples have their own points, equally many in each.
 pub(crate) fn mean_places(field: &Field) -> Option<Points> {
     let (n, dim) = (field.points_of(0).len(), field.dim());
     let samples = field.samples();

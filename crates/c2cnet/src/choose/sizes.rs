@@ -1,4 +1,4 @@
-//! Sizes by which fields are divided before anything else: what comes in small units is then learned as well as the rest.
+//! Sizes by which fields are first divided, so that components in small units are learned as well as the others.
 
 use crate::data::{Dataset, Field, Fields};
 use crate::metrics::mean;
@@ -10,10 +10,10 @@ use crate::{Error, Result};
 /// Components of one output whose root mean squares differ by more than this count equally.
 const UNEVEN: f64 = 100.0;
 
-/// Deviations below this part of a component's size are rounding: it is constant.
+/// A component whose deviation is below this fraction of its size is constant: the rest is rounding.
 const CONSTANT: f64 = 1e-12;
 
-/// For each input and each output the sizes of its components; none where it stays as it is.
+/// For each input and each output the sizes of its components; empty if it is not scaled.
 #[derive(Debug, Default)]
 pub(crate) struct Sizes {
     pub inputs: Vec<Vec<f64>>,
@@ -22,7 +22,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// By the settings and the training samples. The paper's recipe takes values as they are.
+    /// From the settings and the training samples. The paper's recipe does not scale values.
     ///
     /// # Errors
     /// If a size or a weight is not positive, or there is not one for each component.
@@ -59,7 +59,7 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// Writes them into the plan that was chosen for data divided by them, and what was chosen before the rest.
+    /// Writes them into the plan chosen for the divided data, and puts their choices before the others.
     pub(crate) fn into_plan(self, plan: &mut Plan, choices: &mut Vec<Choice>) {
         for (plan, sizes) in plan.inputs.iter_mut().zip(self.inputs) {
             plan.sizes = sizes;
@@ -70,7 +70,7 @@ impl Sizes {
         choices.splice(0..0, self.choices);
     }
 
-    /// Says what was brought to one size, where it matters.
+    /// The choices that say what was scaled, where it matters.
     fn explain(&mut self, inputs: &Fields, outputs: &Fields, config: &FitConfig) {
         let all: Vec<f64> = self.inputs.iter().flatten().copied().collect();
         if spread(&all) > UNEVEN {
@@ -119,7 +119,7 @@ impl Sizes {
     }
 }
 
-/// How much a component of an input moves from sample to sample, as a power of two: dividing by it rounds nothing.
+/// How much a component of an input varies from sample to sample, as a power of two, so that division by it is exact.
 fn input_size(field: &Field, c: usize) -> f64 {
     let samples = field.samples();
     let squares = |k: usize| field.component_of(k, c).iter().map(|v| v * v).sum::<f64>();
@@ -163,7 +163,7 @@ fn centre(field: &Field, c: usize) -> Vec<f64> {
     }
 }
 
-/// The root mean square over samples of the norm of each component; of one that is zero, that of the largest.
+/// The root mean square over samples of the norm of each component; for a zero component, that of the largest one.
 fn norms(field: &Field) -> Vec<f64> {
     let norm = |c: usize| {
         let squares = |k: usize| field.component_of(k, c).iter().map(|v| v * v).sum::<f64>();
@@ -189,7 +189,7 @@ fn rms(field: &Field) -> Vec<f64> {
     norms(field).iter().map(|n| n / root).collect()
 }
 
-/// With these an output's squared norm is 1 on average, its components' equal where theirs differ much.
+/// With these, an output's squared norm is 1 on average; its components' norms are made equal if they differ much.
 fn output_sizes(field: &Field, several: bool) -> Vec<f64> {
     let norms = norms(field);
     if spread(&norms) > UNEVEN {
@@ -202,7 +202,7 @@ fn output_sizes(field: &Field, several: bool) -> Vec<f64> {
     }
 }
 
-/// With these the squared norm of each component is its part of the weights on average.
+/// With these, the squared norm of each component is on average its share of the weights.
 fn weighted(norms: &[f64], weights: &[f64]) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     let pairs = norms.iter().zip(weights);
@@ -211,7 +211,7 @@ fn weighted(norms: &[f64], weights: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// How many times as large the largest is as the smallest.
+/// The ratio of the largest to the smallest.
 fn spread(sizes: &[f64]) -> f64 {
     let largest = sizes.iter().copied().fold(0.0, f64::max);
     let smallest = sizes.iter().copied().fold(f64::INFINITY, f64::min);

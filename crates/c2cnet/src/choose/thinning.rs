@@ -8,7 +8,7 @@ use rand::SeedableRng;
 /// Points at which bases are compared, at most: enough for the largest of them.
 const POINTS: usize = 4096;
 
-/// The same for samples with points of their own, each of which needs a factorisation: points of one sample.
+/// The same per sample if each has its own points, since each then needs a factorisation.
 const OWN_POINTS: usize = 400;
 
 /// Some points of a sample that has many of its own.
@@ -29,7 +29,7 @@ fn thinned_sample(sample: &Scattered, seed: u64) -> Scattered {
     }
 }
 
-/// Fewer points, where there are more than a comparison needs.
+/// Fewer points if there are more than a comparison needs.
 pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
     let thin = |field: &Field| -> Result<Field> {
         match field.observations() {

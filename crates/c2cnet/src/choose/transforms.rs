@@ -7,10 +7,10 @@ use crate::plan::InputPlan;
 /// An input whose transform may still be open.
 #[derive(Debug, Clone)]
 pub(super) struct InputDraft {
-    /// With no transform where that is open.
+    /// Without a transform if that is still open.
     pub(super) plan: InputPlan,
     pub(super) transform_open: bool,
-    /// Other spaces that came close on the samples of the search; all samples decide.
+    /// Other spaces that came close on the search samples; they are compared again on all samples.
     pub(super) rivals: Vec<InputPlan>,
 }
 

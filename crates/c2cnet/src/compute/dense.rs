@@ -8,7 +8,7 @@ use crate::{Result, linalg};
 use faer::{Mat, MatRef};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So many threads are kept busy by one factorisation on the processor.
+/// One factorisation on the CPU keeps this many threads busy.
 const THREADS_PER_FACTOR: usize = 2;
 
 /// The device for dense algebra. A GPU that trains networks but lacks what dense algebra needs leaves it to the

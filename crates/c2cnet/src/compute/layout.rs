@@ -29,7 +29,7 @@ impl Part {
         }
     }
 
-    /// So many numbers without a pattern.
+    /// This many numbers without a pattern.
     pub(super) fn column(len: usize) -> Self {
         Part {
             rows: len,

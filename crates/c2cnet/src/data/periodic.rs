@@ -1,4 +1,4 @@
-//! Whether a grid goes once around a ring: equal steps, and values that continue from its end to its beginning.
+//! Whether a grid is periodic: equal steps, and values that continue from its end to its beginning.
 
 use super::{Field, Observations, Points};
 use faer::{Mat, MatRef};

@@ -95,7 +95,7 @@ impl VectorDecoder {
         Ok(values)
     }
 
-    /// One line for people.
+    /// A human-readable line.
     pub fn describe(&self) -> String {
         let plural = if self.values() == 1 { "" } else { "s" };
         let logs = self.logs.iter().filter(|log| **log).count();

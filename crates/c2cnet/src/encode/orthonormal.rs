@@ -53,7 +53,7 @@ const COLUMN_CHUNK: usize = 32;
 /// Samples whose compressed values exist at the same time.
 pub(super) const SLAB: usize = 16 * COLUMN_CHUNK;
 
-/// Reflections are applied to at most so many times as many samples as there are functions; to more, their product is.
+/// Reflections are applied one by one to at most this many samples per function; to more, as their product.
 const FEW: usize = 2;
 
 /// Residuals below this fraction of the norm lose more than half of their digits in a difference.

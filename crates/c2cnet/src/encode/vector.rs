@@ -204,7 +204,7 @@ impl VectorEncoder {
         Ok(expanded)
     }
 
-    /// One line for people.
+    /// A human-readable line.
     pub fn describe(&self) -> String {
         let mut runs: Vec<(String, usize)> = Vec::new();
         for entry in &self.entries {

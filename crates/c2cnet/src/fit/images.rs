@@ -7,13 +7,13 @@ use crate::operator::stack;
 use crate::{Result, linalg};
 use faer::Mat;
 
-/// Samples that show whether reflections only turn signs.
+/// How many samples are used to test whether reflections only change signs.
 const PROBE_SAMPLES: usize = 16;
 
-/// Deviations from that, as a part of the largest coefficient, which are rounding.
+/// Deviations from that below this fraction of the largest coefficient are rounding.
 const ROUNDING: f64 = 1e-10;
 
-/// Training inputs that symmetries turn into more.
+/// Training inputs that symmetries multiply.
 pub(super) struct Images<'a> {
     pub symmetries: Symmetries,
     pub encoders: &'a [(String, FieldEncoder)],
@@ -21,9 +21,9 @@ pub(super) struct Images<'a> {
 }
 
 impl Images<'_> {
-    /// The coefficients of all images, given those of the samples themselves, and which reflections
-    /// only turn their signs. Those are not encoded again: in a Fourier or polynomial basis three
-    /// quarters of the work on a square.
+    /// The coefficients of all images, given those of the samples themselves, and which reflections only change their
+    /// signs. Images under these are not encoded again, which in a Fourier or polynomial basis saves three quarters of
+    /// the work on a square.
     pub(super) fn coefficients(&self, of_samples: Mat<f64>) -> Result<(Mat<f64>, Mirrors)> {
         let (m, n) = of_samples.shape();
         let order = self.symmetries.order();
@@ -69,7 +69,7 @@ impl Images<'_> {
         Ok(stack(&parts))
     }
 
-    /// What reflections do to coefficients, if they turn signs and no more.
+    /// The action of reflections on coefficients, if they only change signs.
     fn mirrors(&self, of_samples: &Mat<f64>) -> Result<Option<Mirrors>> {
         let reflections = self.symmetries.reflections();
         let step = self.symmetries.order() / reflections;

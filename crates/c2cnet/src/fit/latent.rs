@@ -8,10 +8,10 @@ use crate::map::LayeredSpec;
 use crate::map::layered::{Functions, Latent};
 use crate::{Error, Result};
 
-/// Points of samples with points of their own, of which the latent ones are chosen: this many times as many.
+/// Where samples have their own points, latent points are chosen among this many times as many.
 const CANDIDATES: usize = 8;
 
-/// What the layers that `spec` describes live on, for these inputs and outputs.
+/// The latent points and basis of the layers that `spec` describes, for these inputs and outputs.
 ///
 /// # Errors
 /// If an output has no points, or inputs are not defined where outputs are.
@@ -53,8 +53,8 @@ pub(super) fn latent(
     Latent::new(&points, functions, &inputs.encoders, &outputs.decoders)
 }
 
-/// The output's own points, withheld ones too, at which its values are not used: whole grids go axis by axis. At
-/// most `wanted` of them: fewer lines of a grid, else some that are well spread.
+/// The output's own points, including withheld ones (without their values), because transforms on complete grids work
+/// axis by axis. At most `wanted` of them: fewer lines of a grid, else a well-spread subset.
 fn latent_points(field: &Field, wanted: usize) -> Result<Points> {
     let Some(points) = field.shared_points() else {
         return Ok(spread(points_of_samples(field, wanted)?, wanted));
@@ -65,7 +65,7 @@ fn latent_points(field: &Field, wanted: usize) -> Result<Points> {
     })
 }
 
-/// The crossings of lines along each axis, in their order, so that there are about as many as wanted at most.
+/// The crossings of some lines along each axis, in order, about as many as wanted at most.
 fn fewer_lines(points: &Points, grid: &TensorGrid, wanted: usize) -> Points {
     let dim = grid.axes.len() as f64;
     let part = (wanted as f64 / points.len() as f64)
@@ -104,7 +104,7 @@ fn points_of_samples(field: &Field, wanted: usize) -> Result<Points> {
     Points::new(field.dim(), coords.copied().take(most).collect())
 }
 
-/// So many of the points, each as far as possible from those before it; all of them if they are no more.
+/// This many of the points, each as far as possible from those before it; all of them if there are no more.
 fn spread(points: Points, wanted: usize) -> Points {
     if points.len() <= wanted {
         return points;

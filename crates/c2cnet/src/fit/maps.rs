@@ -1,4 +1,4 @@
-//! Stages 3 and 4: coefficient maps as a plan says, without the held-out samples and with all.
+//! Stages 3 and 4: the coefficient maps of a plan, without the held-out samples and with all.
 
 use super::{Context, MapTrainingSet};
 use crate::map::mlp::TrainingReport;
@@ -27,8 +27,8 @@ pub(super) struct FinalMaps {
     pub network: Option<NetworkReport>,
 }
 
-/// Samples that fit the kernel map which held-out samples judge, at most: with more, the judgement
-/// would cost as much as the final fit. The error it finds is then a little too large.
+/// At most this many samples fit the kernel map that is judged on held-out samples: with more, judging would cost as
+/// much as the final fit. The measured error is then slightly too large.
 const FOLD_SAMPLES: usize = 8000;
 
 /// Stage 3: the maps fitted without the held-out samples.
@@ -88,7 +88,7 @@ pub(crate) fn fold_kernel(
     let affordable = FOLD_SAMPLES * features.reflections();
     let (train, features) = match train.len() <= affordable {
         true => (&train[..], features),
-        // Part of the samples comes without its images.
+        // A subset of the samples comes without images.
         false => (&train[..FOLD_SAMPLES], features.without_mirrors()),
     };
     let (among, centres) = (&context.split.train, settings.max_centres);
@@ -119,7 +119,7 @@ pub(crate) fn fold_network(
     train_network(context, set, spec)
 }
 
-/// A network trained without the held-out samples, unannounced.
+/// A network trained without the held-out samples, without announcing a step.
 pub(crate) fn train_network(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,
@@ -169,8 +169,8 @@ pub(crate) fn held_out_error(
     mean(&errors)
 }
 
-/// Stage 4: the maps fitted to all samples. `training` and `judged` are those of a network that was judged; the
-/// latter only if it is the one of the model.
+/// Stage 4: the maps fitted to all samples. `training` and `judged` belong to a network that was judged; `judged` is
+/// given only if it is the model's network.
 pub(super) fn final_maps(
     context: &Context<'_>,
     set: &MapTrainingSet<'_>,

@@ -4,7 +4,7 @@
 //! 2. `encode_inputs`: input coefficients of the training samples.
 //! 3. `judge_plan`: the map fitted without the held-out samples and the withheld points, and judged by them.
 //! 4. `final_maps`: the map fitted to all training samples, with spaces fitted to all of their points.
-//! 5. `build` puts it all together.
+//! 5. `build` assembles the model.
 
 mod images;
 mod latent;
@@ -42,23 +42,23 @@ use std::time::Instant;
 pub(crate) struct Context<'a> {
     /// The training samples.
     pub train: &'a Dataset,
-    /// Which of them judge; images under symmetries counted.
+    /// Which of them judge, counting images under symmetries.
     pub split: Split,
     pub protocol: Protocol,
     pub observer: &'a dyn Observer,
     /// Relative errors below this are rounding of the outputs, which no map can resolve.
     pub rounding: f64,
-    /// Of each output, the points that judge with the held-out samples; none at the end.
+    /// For each output, the points that judge along with the held-out samples; none in the final fit.
     withheld: Vec<Withheld>,
-    /// Whether held-out samples and withheld points judge, so that no space may be learned from them. In the end
-    /// they return.
+    /// Whether held-out samples and withheld points judge, so that no space may be learned from them. They return for
+    /// the final fit.
     judging: bool,
 }
 
 impl<'a> Context<'a> {
-    /// In which held-out samples and withheld points judge.
+    /// The context in which held-out samples and withheld points judge.
     pub(crate) fn new(train: &'a Dataset, protocol: Protocol, observer: &'a dyn Observer) -> Self {
-        // Points of its own are all new to a map that was fitted without their sample.
+        // A sample's own points are all new to a map fitted without it.
         let withheld = |field: &Field| match field.shared_points() {
             Some(_) => Withheld::choose(field, protocol.withhold, protocol.seed),
             None => Withheld::none(),
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same samples held out in other ways, where they are so few that one part of them is a lottery.
+    /// The same samples with other parts held out, if they are so few that one part alone is too noisy.
     pub(crate) fn other_folds(&self) -> Vec<Context<'a>> {
         let samples = self.train.samples();
         if samples > FEW_SAMPLES {
@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         self.judging.then_some(&self.split.train[..originals])
     }
 
-    /// The same for some of the samples, as they are.
+    /// The same for some of the samples, without images.
     pub(crate) fn without_images<'b>(&self, some: &'b Dataset) -> Context<'b>
     where
         'a: 'b,
@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Output spaces and what they ask of a map.
+/// Output spaces and the targets they set for a map.
 pub(crate) struct Outputs {
     pub decoders: Vec<(String, FieldDecoder)>,
     pub targets: Targets,
@@ -149,7 +149,7 @@ pub(crate) struct Inputs {
     pub mirrors: Mirrors,
 }
 
-/// What choosing a plan has computed of it already; a plan from elsewhere comes with nothing.
+/// What was already computed while choosing the plan; empty for a plan from elsewhere.
 #[derive(Default)]
 pub(crate) struct Prepared {
     pub judged: Option<Judged>,
@@ -174,7 +174,7 @@ pub(crate) struct Judged {
 }
 
 /// Turns a plan into a model. The plan is judged with held-out samples and withheld points; then these return, and
-/// everything that is fitted is fitted to all samples at all points.
+/// everything is fitted to all samples at all points.
 pub(crate) fn build(
     context: &Context<'_>,
     plan: &Plan,
@@ -243,7 +243,7 @@ fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// What is left of stages 1 and 2: both, the encoders, or neither may be known.
+/// The rest of stages 1 and 2: both, the encoders, or neither may be known already.
 fn remaining_spaces(
     context: &Context<'_>,
     plan: &Plan,
@@ -267,8 +267,8 @@ pub(crate) fn spaces(context: &Context<'_>, plan: &Plan) -> Result<(Inputs, Outp
 
 /// Stage 3: the map of a plan fitted without the held-out samples, and judged by them.
 ///
-/// A network that is trained once, on the samples that are not held out, is trained at all points: no point is
-/// left to judge it between them.
+/// A network that is trained only once, on the samples not held out, is trained at all points, so no withheld points
+/// remain to judge it.
 fn judge_plan(context: &Context<'_>, plan: &Plan) -> Result<Judged> {
     if plan.map.takes_raw_coefficients() {
         return Ok(Judged {
@@ -349,8 +349,8 @@ pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> 
     })
 }
 
-/// Makes the targets of each vector vary as much as those of the functions beside it do on average: units and
-/// the number of points then do not decide which of them a map serves.
+/// Scales the targets of each vector to vary as much as those of the functions beside it do on average, so that units
+/// and the number of points do not decide which of them a map fits best.
 fn balance(decoders: &mut [(String, FieldDecoder)], parts: &mut [Targets]) {
     let functions = decoders.iter().zip(parts.iter());
     let functions = functions.filter(|((_, decoder), _)| decoder.vector().is_none());
@@ -367,8 +367,8 @@ fn balance(decoders: &mut [(String, FieldDecoder)], parts: &mut [Targets]) {
     }
 }
 
-/// Outputs of all images of the training samples: maps learn from all of them, while bases are chosen and
-/// encoders settled on the samples themselves, to which images add nothing new.
+/// Outputs of all images of the training samples: maps learn from all of them, but bases and encoders are settled on
+/// the samples themselves, because images add nothing new there.
 fn image_outputs(context: &Context<'_>) -> Result<Option<Fields>> {
     match context.protocol.symmetries {
         Symmetries::None => Ok(None),
@@ -415,7 +415,7 @@ fn encode_samples(
                 .map_err(|e| e.within(&vector_label("input", name)))?
         } else {
             let triangles = triangles_on(context.train, field);
-            // Inputs are known at all of their points.
+            // Inputs use all of their points.
             let learn_from = LearnFrom {
                 samples: context.learn_inputs_from(),
                 withheld: &Withheld::none(),
@@ -451,7 +451,7 @@ pub(crate) fn judge(
     maps.evaluate(coefficients.as_ref(), &truth, true)
 }
 
-/// The choices and, before that of the map, which spaces the fit used.
+/// The choices, with the spaces that the fit used before that of the map.
 fn with_spaces(mut choices: Vec<Choice>, inputs: &Inputs, outputs: &Outputs) -> Vec<Choice> {
     let fixed = |subject, field: &String, chosen, why| Choice {
         subject,
@@ -482,27 +482,27 @@ fn with_spaces(mut choices: Vec<Choice>, inputs: &Inputs, outputs: &Outputs) -> 
     choices
 }
 
-/// A map with a smaller error is exact but for rounding.
+/// A map with a smaller error is exact up to rounding.
 const ROUNDING: f64 = 1e-13;
 
 /// The same for outputs in single precision: a few units in their last place.
 const SINGLE_ROUNDING: f64 = 1e-6;
 
-/// Samples that judge choices, at most: more would barely improve the estimate, and they are missing
-/// where maps are fitted.
+/// At most this many samples judge choices: more would barely improve the estimate, and are missing when maps are
+/// fitted.
 const MOST_HELD_OUT: usize = 2500;
 
 /// With at most this many samples, several parts of them judge in turn.
 const FEW_SAMPLES: usize = 200;
 
-/// How many parts then judge.
+/// The number of such parts.
 const FOLDS: usize = 5;
 
 /// A seeded split of the original samples, the `fold`th of its kind; images of a sample under symmetries stay on its
 /// side, and only originals judge.
 ///
-/// Samples with the same inputs (`alike`: for each the first of them) stand together, so that none judges a map that
-/// was fitted to another; those that the cut divides are left out of the fit.
+/// Samples with the same inputs (`alike` gives the first of them for each) stay together, so that none judges a map
+/// fitted to another; if the cut divides them, they are left out of the fit.
 fn split(alike: &[usize], protocol: &Protocol, fold: usize) -> Split {
     let originals = alike.len();
     let images = protocol.symmetries.order();
@@ -525,7 +525,7 @@ fn split(alike: &[usize], protocol: &Protocol, fold: usize) -> Split {
         .copied()
         .filter(|&k| !judges[alike[k]])
         .collect();
-    // Where nearly all are the same, nothing can be told apart.
+    // If nearly all inputs are the same, nothing can be kept apart.
     let train = if apart.len() < 2 { train } else { &apart[..] };
     Split {
         train: (0..images)
@@ -557,7 +557,7 @@ mod tests {
                     .all(|&v| train.iter().all(|&t| load(t) != load(v)))
             );
         }
-        // Where all are the same, they cannot be told apart.
+        // If all are the same, they cannot be kept apart.
         let Split { train, validation } = split(&[0; 10], &protocol, 0);
         assert_eq!((train.len(), validation.len()), (8, 2));
     }

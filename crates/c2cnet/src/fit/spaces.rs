@@ -9,7 +9,7 @@ use crate::{Error, Result, linalg};
 use faer::MatRef;
 use std::sync::Arc;
 
-/// What the basis of one field is built from.
+/// The specification of one field's basis.
 pub(crate) struct FieldSpace<'a> {
     /// One for all components, or one for each.
     pub bases: &'a [BasisSpec],
@@ -38,8 +38,8 @@ impl<'a> FieldSpace<'a> {
         }
     }
 
-    /// The basis of `field`, on whose points `triangles` may make a mesh; functions that are learned see no more of
-    /// it than `learn_from`.
+    /// The basis of `field`, whose points may carry a mesh of `triangles`; learned functions see only what
+    /// `learn_from` admits.
     pub(crate) fn build(
         &self,
         field: &Field,
@@ -104,7 +104,7 @@ impl<'a> FieldSpace<'a> {
     }
 }
 
-/// What learned functions may be learned from.
+/// The data that learned functions may see.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LearnFrom<'a> {
     /// These samples; `None`: all of them.
@@ -119,7 +119,7 @@ impl LearnFrom<'_> {
         (!self.withheld.is_empty()).then(|| self.withheld.fitted(0, points.len()))
     }
 
-    /// The values that may be seen, copied only where they are not all.
+    /// The values that may be seen, copied only if they are not all.
     fn part<'v>(&self, values: MatRef<'v, f64>, rows: Option<&[usize]>) -> Stacked<'v> {
         let copy = match (self.samples, rows) {
             (None, None) => return Stacked::Borrowed(values),

@@ -1,4 +1,4 @@
-//! What a coefficient map learns from.
+//! The training data of a coefficient map.
 
 use super::latent::latent;
 use super::{Context, Inputs, Outputs, image_outputs};
@@ -13,14 +13,14 @@ use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-/// Input coefficients, targets, and what networks need beyond those.
+/// Input coefficients, targets, and what else networks need.
 #[derive(Clone, Copy)]
 pub(crate) struct MapTrainingSet<'a> {
     pub coefficients: MatRef<'a, f64>,
     pub targets: &'a Targets,
-    /// Reflections that the samples come with.
+    /// The reflections under which the samples come with images.
     pub mirrors: &'a Mirrors,
-    /// What networks need; maps in closed form do without.
+    /// Needed by networks only, not by closed-form maps.
     frame: Option<&'a OutputFrame>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> MapTrainingSet<'a> {
         }
     }
 
-    /// For maps in closed form alone.
+    /// For closed-form maps only.
     pub(crate) fn closed_form(inputs: &'a Inputs, targets: &'a Targets) -> Self {
         MapTrainingSet {
             coefficients: inputs.coefficients.as_ref(),
@@ -66,8 +66,7 @@ impl<'a> MapTrainingSet<'a> {
     }
 }
 
-/// How coordinates, coefficients and values at points are related, as far as a network's recipe and losses
-/// ask.
+/// How coordinates, coefficients and values at points are related, as far as a network's recipe and losses need it.
 #[derive(Default)]
 pub(crate) struct OutputFrame {
     /// How many values an output sample has.
@@ -152,7 +151,7 @@ impl OutputFrame {
     }
 }
 
-/// What each sample with points of its own asks of coordinates, or of coefficients if `raw`.
+/// The targets of each sample with its own points, for coordinates, or for coefficients if `raw`.
 fn per_sample_targets(
     decoder: &FieldDecoder,
     field: &Field,

@@ -4,7 +4,7 @@
 //! linear in features $v_k$ (orthonormal over the samples: principal axes of the inputs, eigenvectors of a kernel
 //! matrix), $\hat c_k = Wv_k$, minimises
 //! $$ \sum_k\|R_kWv_k - t_k\|^2 + \sum_j \rho_j\|w_j\|^2. $$
-//! $R_k^\top R_k$ is the identity on average, so that the normal equations are $W(1 + \rho)$ but for chance:
+//! $R_k^\top R_k$ is the identity on average, so the normal equations are $W(1 + \rho)$ up to random fluctuations:
 //! conjugate gradients with that preconditioner need few steps. A step is two products with all features and one small
 //! product for each sample, and has the same bits on any number of threads.
 

@@ -118,7 +118,7 @@ impl MovingNodes {
             self.reference.point(i)[c]
         });
         let found = between.mul(places.as_ref());
-        // Sums of weights that are one but for rounding.
+        // Sums of weights that are one up to rounding.
         let inside = |i: usize, c: usize| found[(i, c)].clamp(within.lower(c), within.upper(c));
         let coords = (0..points.len()).flat_map(|i| (0..points.dim()).map(move |c| inside(i, c)));
         Points::new(points.dim(), coords.collect())

@@ -118,7 +118,7 @@ pub enum MeshSpec {
     /// Equal elements on the domain, an interval or a rectangle.
     #[default]
     Box,
-    /// The same with so many along each axis: rectangles are cut into two triangles each.
+    /// The same with this many cells along each axis: each rectangle is cut into two triangles.
     Cells(Vec<usize>),
     /// The data's own points: all of them on an interval, with the data's triangles in the plane.
     Data,

@@ -85,7 +85,7 @@ pub enum LaplaceMesh {
 }
 
 impl LaplaceSpec {
-    /// So many eigenfunctions of the box, without slope on its boundary.
+    /// This many eigenfunctions of the box, with zero slope on its boundary.
     pub fn new(functions: usize) -> Self {
         Self::on(LaplaceMesh::Box, functions)
     }

@@ -79,7 +79,7 @@ fn gpu_matrices_beyond_its_memory_are_left_to_the_processor() {
     );
 }
 
-/// The time of one held-out error at the size of 2D Darcy flow; for people.
+/// The time of one held-out error at the size of 2D Darcy flow; human-readable.
 #[test]
 #[ignore = "needs a GPU"]
 fn gpu_time_of_a_kernel_regression() {

@@ -93,7 +93,7 @@ impl<T: Scalar> Inputs<T> {
     }
 }
 
-/// Memory of a pass for so many samples at most.
+/// Memory of a pass for at most this many samples.
 pub(super) struct Workspace<T> {
     entering: Vec<T>,
     /// Values before each layer, and after the last.

@@ -90,7 +90,7 @@ impl Functions {
         self.places.len()
     }
 
-    /// Whether what a file claims makes sense, at so many points.
+    /// Whether what a file claims is consistent for this many points.
     pub(super) fn fits(&self, points: usize) -> bool {
         let product = |size: fn(&Mat<f64>) -> usize| {
             let mut sizes = self.axes.iter().map(size);

@@ -206,7 +206,8 @@ fn it_starts_as_the_linear_map_where_that_holds() {
     assert!(before.predict(problem.coefficients.as_ref()) == expected);
 }
 
-/// The linear map errs by 0.23 on its samples and by 0.51 on others. Layers that start from it learn to mend the former,
+/// The linear map has error 0.23 on its samples and 0.51 on others. Layers that start from it learn to correct the
+/// former,
 /// and keep more than half of its error on the latter.
 #[test]
 fn it_starts_from_the_mean_where_the_linear_map_has_learned_samples_by_heart() {
@@ -257,7 +258,7 @@ fn the_same_bits_on_any_number_of_threads() {
     assert!(fit(1) == fit(3));
 }
 
-/// Stops after so many steps, with a checkpoint.
+/// Stops after this many steps, with a checkpoint.
 struct Stopping {
     left: Mutex<usize>,
     saved: Mutex<Option<Archive>>,
