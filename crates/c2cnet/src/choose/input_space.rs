@@ -150,9 +150,7 @@ impl Search<'_> {
                         format!("loses more of the inputs ({lost:.1e} against {kept:.1e})")
                     }
                     Ordering::Equal => "has more functions".into(),
-                    Ordering::Less => {
-                        "the symmetries do not map its space into itself".into()
-                    }
+                    Ordering::Less => "the symmetries do not map its space into itself".into(),
                 };
                 format!(
                     "{why}; {} ties at {}, but {but}",

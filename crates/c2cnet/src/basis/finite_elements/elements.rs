@@ -41,7 +41,9 @@ impl Mesh {
             Mesh::Interval(mesh) => Bounds::new(vec![[mesh.lower(), mesh.upper()]]),
             Mesh::Triangles(mesh, _) => {
                 let tolerance = slack * mesh.longest_edge();
-                let sides = mesh.bounding_box().map(|[l, u]| [l - tolerance, u + tolerance]);
+                let sides = mesh
+                    .bounding_box()
+                    .map(|[l, u]| [l - tolerance, u + tolerance]);
                 Bounds::new(sides.to_vec())
             }
         }
