@@ -37,7 +37,7 @@ pub fn check<'a>(
         }
         if writes[..i].iter().any(|(other, _)| same(other, path)) {
             return Err(Error::Config(format!(
-                "{} is to be written twice; give another name for one of the outputs",
+                "{} would be written twice; give another name for one of the outputs",
                 path.display()
             )));
         }
@@ -46,7 +46,7 @@ pub fn check<'a>(
         };
         if !force.force && !replaces(makes, there) {
             return Err(Error::Config(format!(
-                "{} is {}, and this command would write {} over it; give another name for the output, or --force",
+                "{} is {}, and this command would overwrite it with {}; give another name for the output, or --force",
                 path.display(),
                 there.words(),
                 makes.words()

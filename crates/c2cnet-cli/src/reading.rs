@@ -44,7 +44,7 @@ impl Reading {
         match data.outputs.is_empty() {
             false => Ok(data),
             true => Err(Error::Data(format!(
-                "{}: has inputs alone; outputs are needed here, `u` at points `y` or quantities `q`",
+                "{}: has only inputs; outputs are needed here, `u` at points `y` or quantities `q`",
                 path.display()
             ))),
         }

@@ -191,5 +191,5 @@ fn inputs_of_another_kind_or_width_are_refused() {
     folder.fail(&predict, 3, &["input p: a function", "without points"]);
     let alone = folder.path("alone.npz");
     write_npz(&alone, |npz| npz.put_f64("p", &[2, 3], [0.0; 6])).unwrap();
-    folder.fail(&["plot", "alone.npz"], 3, &["vectors alone", "inspect"]);
+    folder.fail(&["plot", "alone.npz"], 3, &["only vectors", "inspect"]);
 }

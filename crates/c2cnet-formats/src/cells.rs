@@ -89,7 +89,7 @@ impl Cells {
         };
         if corners.len() < count {
             return Err(format!(
-                "has a cell with {} corners, and its kind needs {count}",
+                "has a cell with {} corners; its kind needs {count}",
                 corners.len()
             ));
         }

@@ -51,12 +51,12 @@ fn header(start: &str) -> Result<String, String> {
     let (version, binary) = (words.next().unwrap_or_default(), words.next());
     if !(version == "4.1" || version.starts_with("2.")) {
         return Err(format!(
-            "is a gmsh file of version {version:?}, and 2.2 and 4.1 are read; gmsh {FORMAT} writes one"
+            "is a gmsh file of version {version:?}; only 2.2 and 4.1 can be read; gmsh {FORMAT} converts it"
         ));
     }
     if binary != Some("0") {
         return Err(format!(
-            "is a binary gmsh file, and only text is read; gmsh {FORMAT} writes one, and Python's c2cnet.read \
+            "is a binary gmsh file, but only text can be read; gmsh {FORMAT} converts it, and Python's c2cnet.read \
              reads this one through meshio"
         ));
     }

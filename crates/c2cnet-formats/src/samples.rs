@@ -249,14 +249,14 @@ pub(crate) fn mesh_of(data: &Dataset) -> std::result::Result<Mesh, String> {
         for (name, field) in fields {
             if field.is_vector() {
                 return Err(
-                    "a mesh holds functions, and the data has vectors without points".into(),
+                    "a mesh holds functions, but the data has vectors without points".into(),
                 );
             }
             let own = field.shared_points();
-            let own = own.ok_or("a mesh has one set of points, and samples have their own")?;
+            let own = own.ok_or("a mesh has one set of points, but samples have their own")?;
             if *points.get_or_insert(own) != own {
                 return Err(
-                    "a mesh has one set of points, and functions lie on different ones".into(),
+                    "a mesh has one set of points, but functions lie on different ones".into(),
                 );
             }
             let base = match name.as_str() {
@@ -269,7 +269,7 @@ pub(crate) fn mesh_of(data: &Dataset) -> std::result::Result<Mesh, String> {
     let points = points.ok_or("there are no functions to be written")?;
     if points.dim() > 3 {
         return Err(format!(
-            "a mesh has up to 3 dimensions, and the points have {}",
+            "a mesh has up to 3 dimensions, but the points have {}",
             points.dim()
         ));
     }

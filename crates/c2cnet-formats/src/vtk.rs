@@ -34,7 +34,7 @@ pub(crate) fn parse(bytes: &[u8], format: Format) -> Result<Mesh, String> {
         DataSet::UnstructuredGrid { pieces, .. } => pieces,
         other => {
             return Err(format!(
-                "holds {}, and only unstructured grids are read; in ParaView, Append Datasets makes one of it",
+                "holds {}, but only unstructured grids can be read; in ParaView, Append Datasets converts it",
                 name_of(&other)
             ));
         }

@@ -78,7 +78,7 @@ pub enum Subject {
     InputDomain,
     /// Where an output lives.
     OutputDomain,
-    /// Whether inputs are brought to one size.
+    /// Whether inputs are scaled to one size.
     InputScale,
     /// How much outputs and their components count.
     OutputWeights,

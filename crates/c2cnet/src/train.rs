@@ -176,7 +176,7 @@ fn settle_nodes(
             why: format!(
                 "the inputs predict the nodes of held-out samples to within {part:.1e} of the distance between neighbours{}",
                 match apart {
-                    true => "; naming the domain leaves them where they are",
+                    true => "; to keep them fixed, give the domain",
                     false => "",
                 }
             ),

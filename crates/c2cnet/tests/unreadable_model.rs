@@ -73,7 +73,7 @@ fn a_model_that_cannot_be_loaded_is_not_written() {
     std::fs::write(&path, "what there was").unwrap();
     let message = model.save(&path).unwrap_err().to_string();
     assert!(
-        message.contains("not written, as it could not be read"),
+        message.contains("not written, because it could not be read back"),
         "{message}"
     );
     assert!(message.contains("functions"), "{message}");

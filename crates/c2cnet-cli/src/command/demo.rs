@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     print_line(errors::table(&errors, None))?;
     print_line(explained(&errors))?;
 
-    print_line("4. Predict where no data was")?;
+    print_line("4. Predict between the data points")?;
     let rows = match &fine {
         Some(fine) => finer(&model, &data, fine)?,
         None => coarse(&model, &test, &errors.relative)?,
@@ -106,7 +106,7 @@ fn fit_and_explain(data: &Dataset, seed: u64, model_file: &Path) -> anyhow::Resu
     interrupt::patiently(|| model.save(model_file))?;
     drop(progress);
     print_line(
-        "   Nothing had to be chosen by hand; on training samples held out for that, the fit chose",
+        "   Nothing had to be chosen by hand. On held-out training samples, the fit chose",
     )?;
     for choice in &fitted.choices {
         print_line(format_args!("   - {choice}"))?;
@@ -147,7 +147,7 @@ fn find<'a>(all: &'a [AnyProblem], name: &str) -> Result<&'a AnyProblem> {
 
 fn explained(errors: &EvaluationReport) -> String {
     format!(
-        "   How to read this: RL2E is the size of the error as a part of the size of the solution. A model\n   \
+        "   How to read this: RL2E is the size of the error relative to the size of the solution. A model\n   \
          that ignores its input has {}, a linear one {}, this one {}. Whatever the\n   \
          map, the output's basis allows no less than the floor, {}.\n",
         error(errors.mean_rl2e),

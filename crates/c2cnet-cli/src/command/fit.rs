@@ -325,12 +325,12 @@ fn print_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> 
         print_line(format_args!("  {choice}"))?;
     }
     print_line(format_args!(
-        "\nerrors on {} that were in no sum",
+        "\nerrors on {} held out of the sums",
         counted(report.judges, "sample")
     ))?;
     let mut table = Table::default();
     let first = format!(
-        "RL2E of the fit to {} alone",
+        "RL2E of the fit to {} only",
         counted(report.first_samples, "first sample")
     );
     for (name, value, words) in [

@@ -89,7 +89,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let mut fields = data.inputs.iter().chain(&data.outputs);
         if fields.all(|(_, field)| field.is_vector()) {
             return Err(Error::Data(format!(
-                "{} holds vectors alone, which have no points to be drawn at; c2cnet inspect shows them",
+                "{} holds only vectors, which have no points to be drawn at; c2cnet inspect shows them",
                 args.data.display()
             ))
             .into());

@@ -190,7 +190,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     print_line(format_args!("results are in {}", out.display()))?;
     print_line(format_args!("open {}", page.display()))?;
     if !broken.is_empty() {
-        anyhow::bail!("could not be done: {}", broken.join(", "));
+        anyhow::bail!("failed: {}", broken.join(", "));
     }
     Ok(())
 }

@@ -140,7 +140,7 @@ impl Training {
             Ok(None) => {
                 if first && self.checkpoints.exist() {
                     self.progress.note(format!(
-                        "the checkpoints in {folder} are of other data or settings; training starts over"
+                        "the checkpoints in {folder} belong to other data or settings; training starts over"
                     ));
                 } else if first {
                     self.progress.note(format!(

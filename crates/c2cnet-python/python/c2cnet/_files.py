@@ -30,7 +30,7 @@ def check_output(
     if there not in allowed and not overwrite:
         way = ", or overwrite=True" if makes in (MODEL, DATA) else ""
         raise ValueError(
-            f"{os.fspath(path)} is {there}, and {makes} would be written over it; give another name{way}"
+            f"{os.fspath(path)} is {there}, and would be overwritten with {makes}; give another name{way}"
         )
 
 

@@ -56,7 +56,7 @@ pub struct Template {
 
 restore_settled!(Template);
 
-/// First samples that are in no sum until the end: they choose regularisations and measure the error.
+/// First samples that are held out of the sums until the end: they choose regularisations and measure the error.
 #[derive(Debug, Serialize, Deserialize)]
 struct Judges {
     #[serde(with = "tensor")]
@@ -112,7 +112,7 @@ impl Template {
     /// square of that number, and time with the square per sample.
     ///
     /// # Errors
-    /// As [`crate::fit`]; if the settings want a network, which is not made of sums.
+    /// As [`crate::fit`]; if the settings want a network, which cannot be fitted from sums.
     pub fn fit(
         first: &Dataset,
         config: &FitConfig,
@@ -535,7 +535,7 @@ fn check_points(label: &str, first: Option<&Points>, field: &Field) -> Result<()
 
 fn no_network() -> Error {
     Error::Config(
-        "a network is not made of sums over samples: choose `map.kind = \"linear\"`, \"kernel\" or \"auto\", or fit samples \
+        "a network cannot be fitted from sums over samples: choose `map.kind = \"linear\"`, \"kernel\" or \"auto\", or fit samples \
          that are in memory"
             .into(),
     )

@@ -78,7 +78,7 @@ impl Sizes {
                 subject: Subject::InputScale,
                 field: String::new(),
                 candidates: Vec::new(),
-                chosen: "brought to one size".into(),
+                chosen: "scaled to one size".into(),
                 why: format!(
                     "{} vary by {}; scale = \"none\" leaves them as they are",
                     if inputs.len() > 1 {
@@ -280,7 +280,7 @@ mod tests {
         assert!((0..2).all(|c| input_size(&inputs, c) == 1.0));
         assert!(norms(&outputs).iter().all(|n| (n * n - 0.5).abs() < 1e-9));
         let words: Vec<String> = sizes.choices.iter().map(ToString::to_string).collect();
-        assert!(words[0].contains("brought to one size"), "{words:?}");
+        assert!(words[0].contains("scaled to one size"), "{words:?}");
         assert!(words[1].contains("components count equally"), "{words:?}");
         let paper = json!({"map": {"kind": "mlp", "mlp": {"recipe": "paper"}}});
         let sizes = chosen(&data, paper).unwrap();

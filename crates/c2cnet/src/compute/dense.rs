@@ -24,7 +24,7 @@ pub(crate) fn dense(device: Device) -> Result<Arc<dyn Dense>> {
         Ok(dense) => Ok(dense),
         Err(why) => {
             gpu.warn(format!(
-                "maps in closed form were left to the processor: {why}"
+                "closed-form maps stayed on the CPU: {why}"
             ));
             Ok(Arc::new(Cpu))
         }

@@ -60,7 +60,7 @@ pub(crate) fn open(device: Device) -> Result<Option<Opened>> {
     Ok(device.gpu()?.map(Opened))
 }
 
-/// Takes the warnings of the device since the last call: work that was left to the processor.
+/// Takes the warnings of the device since the last call: work that stayed on the CPU.
 pub(crate) fn take_warnings(device: Device) -> Vec<String> {
     match device.gpu() {
         Ok(Some(gpu)) => gpu.take_warnings(),

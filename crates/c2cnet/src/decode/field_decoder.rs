@@ -22,16 +22,16 @@ pub struct FieldDecoder {
     cuts: Vec<f64>,
     /// The points of the data, if all samples share them.
     points: Option<Points>,
-    /// Those of them that were not fitted: none in a model, where those that judged its choices have returned.
+    /// Those of them that were not fitted; none in a final model, which is fitted at all points.
     #[serde(skip)]
     withheld: Withheld,
-    /// The size by which each component was divided; none if they stayed as they were.
+    /// The size by which each component was divided; empty if they were not scaled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sizes: Vec<f64>,
     /// Whether components are real and imaginary parts in turn.
     #[serde(default)]
     complex: bool,
-    /// Makes coordinates of a vector without points its values again.
+    /// Turns the coordinates of a vector without points back into values.
     vector: Option<VectorDecoder>,
 }
 
@@ -147,7 +147,7 @@ impl FieldDecoder {
         }
     }
 
-    /// The same decoder for `field` as users know it, who need not know that it was divided by these sizes.
+    /// The same decoder for `field` in the user's units, before it was divided by these sizes.
     pub(crate) fn for_users(self, field: &Field, sizes: Vec<f64>) -> Self {
         FieldDecoder {
             sizes,
@@ -161,7 +161,7 @@ impl FieldDecoder {
         self.complex
     }
 
-    /// The size of each component, in which coordinates are; none if they stayed as they were.
+    /// The size of each component, the unit of its coordinates; empty if they were not scaled.
     pub(crate) fn sizes(&self) -> &[f64] {
         &self.sizes
     }

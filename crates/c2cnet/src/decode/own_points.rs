@@ -1,9 +1,9 @@
-//! Output spaces where samples have points of their own.
+//! Output spaces for samples with their own points.
 //!
 //! They have no common $U$. Coordinates are orthonormal on a reference set drawn from all samples' points, scaled to a
 //! sample's number of points; each sample's coordinates come from a ridge fit at its own points, with one strength
-//! chosen on several samples. Where a sample has few readings for each coordinate, these fits are no more than a first
-//! guess: its readings go along as equations for the coordinates, to which maps are fitted.
+//! chosen on several samples. If a sample has few readings per coordinate, this fit is only a first guess: its
+//! readings are kept as equations for the coordinates, to which maps are fitted.
 
 use super::field_decoder::{Space, cut_of};
 use super::{SampleTarget, Targets, Withheld};
@@ -21,14 +21,14 @@ use std::ops::Range;
 /// The cut of singular values on the reference set.
 const CUT: f64 = 1e-6;
 
-/// Samples that choose the strength of the ridge, at most.
+/// At most this many samples choose the strength of the ridge.
 const RIDGE_SAMPLES: usize = 64;
 
 /// With this many readings per coordinate, those of a sample determine its coordinates by themselves.
 const WELL_DETERMINED: usize = 3;
 
-/// The equations of readings are kept up to this many numbers (512 MB); with more, maps are fitted to what each sample's
-/// readings alone make of its coordinates.
+/// The equations of readings are kept up to this many numbers (512 MB); with more, maps are fitted to coordinates
+/// computed from each sample's readings alone.
 const MOST_NUMBERS: usize = 1 << 26;
 
 pub(super) fn fit(
@@ -89,7 +89,7 @@ pub(super) struct Problems<'a> {
     pub withheld: &'a Withheld,
 }
 
-/// What a sample's own fit gives.
+/// The result of a sample's own fit.
 struct SampleFit {
     coordinates: Vec<f64>,
     outside_squared: f64,
@@ -110,8 +110,8 @@ impl Problems<'_> {
         })
     }
 
-    /// What the readings of each sample say of its coordinates, unless each determines its own or that takes too much
-    /// memory.
+    /// The equations of each sample's readings for its coordinates, unless the readings determine them or the
+    /// equations take too much memory.
     fn readings(&self) -> Result<Option<Vec<SampleTarget>>> {
         let rank = self.transform.ncols();
         let rows = |s: &Scattered| (s.points.len() * self.components.len()).min(rank);

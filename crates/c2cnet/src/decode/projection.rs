@@ -1,4 +1,4 @@
-//! Coordinates, in a space that was settled before, of outputs that come later.
+//! Coordinates of later outputs in a space that is already settled.
 
 use super::own_points::Problems;
 use super::{Evaluation, FieldDecoder, Targets, Withheld};
@@ -9,8 +9,8 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// How outputs become coordinates of a fitted decoder: what has to be settled beside it, so that a sample's coordinates
-/// do not depend on the samples beside it.
+/// How outputs become coordinates of a fitted decoder: what must be settled with it, so that a sample's coordinates do
+/// not depend on the other samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Projection {

@@ -29,7 +29,7 @@ const FIRST_NOISE: f64 = 1e-4;
 /// The smallest noise, as a part of that variance: with less, matrices are not positive definite to rounding.
 const LEAST_NOISE: f64 = 1e-10;
 
-/// The covariance of what a map leaves of coordinates, and the variance of noise at a reading.
+/// The covariance of a map's residuals in the coordinates, and the variance of noise at a reading.
 pub(crate) struct Residuals {
     covariance: Mat<f64>,
     noise: f64,
@@ -143,7 +143,7 @@ impl Residuals {
         (0..n).for_each(|i| factor[(i, i)] += self.noise);
         if !linalg::cholesky_in_place_seq(factor.as_mut()) {
             return Err(Error::Numerical(
-                "the covariance of what a map leaves of the readings is not positive definite to rounding".into(),
+                "the covariance of a map's residuals at the readings is not positive definite to rounding".into(),
             ));
         }
         let residual = sample.residual(predicted, k);

@@ -68,7 +68,7 @@ impl Frame {
     }
 
     /// $\Phi R^{-1}$: values of functions by coordinates, from those by coefficients of part `p`. A function that the
-    /// reference points do not tell from those before it adds nothing.
+    /// reference points cannot distinguish from those before it adds nothing.
     pub(super) fn undo(&self, p: usize, values: Mat<f64>) -> Mat<f64> {
         let Some(r) = &self.0[p] else {
             return values;

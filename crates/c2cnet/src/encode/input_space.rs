@@ -59,7 +59,7 @@ pub struct FieldEncoder {
     regularisations: Vec<Regularisation>,
     prior: Option<Prior>,
     transform: Transform,
-    /// The size by which each component is divided; none if they stay as they are.
+    /// The size by which each component is divided; empty if they are not scaled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sizes: Vec<f64>,
     /// Where coefficients are standardised.
@@ -67,7 +67,7 @@ pub struct FieldEncoder {
     frame: Frame,
     /// Takes the place of least squares for a vector without points.
     vector: Option<VectorEncoder>,
-    /// What training samples were like; nothing in models of older versions.
+    /// The range of the training samples; empty in models of older versions.
     #[serde(default)]
     seen: Seen,
     /// The factorisation at the points encoded last: most predictions use the same sensors.
@@ -89,7 +89,7 @@ struct Standard {
 /// Samples whose values are transformed at the same time.
 const TRANSFORM_SLAB: usize = 256;
 
-/// Samples whose factorisations choose a parameter, at most.
+/// A parameter is chosen from the factorisations of at most this many samples.
 const CHOICE_SAMPLES: usize = 64;
 
 impl FieldEncoder {
@@ -208,12 +208,12 @@ impl FieldEncoder {
         FieldEncoder { sizes, ..self }
     }
 
-    /// What training samples were like, divided by the sizes of their components.
+    /// The range of the training samples, divided by the sizes of their components.
     pub fn seen(&self) -> &Seen {
         &self.seen
     }
 
-    /// Samples of `field` that are far outside of what training samples were like.
+    /// Samples of `field` that are far outside the range of the training samples.
     pub fn strange(&self, field: &Field) -> Option<Strange> {
         let sizes = Some(&self.sizes).filter(|sizes| sizes.len() == field.components());
         let Some(sizes) = sizes else {
@@ -335,7 +335,7 @@ impl FieldEncoder {
         }
     }
 
-    /// Coefficients as the basis has them. Transformed values never exist for all samples at once.
+    /// Coefficients as the basis has them. Transformed values are never held for all samples at once.
     fn encode_values(&self, field: &Field) -> Result<Mat<f64>> {
         if !self.transform.takes_log() {
             return self.encode_transformed(field);

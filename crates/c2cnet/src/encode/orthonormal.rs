@@ -70,7 +70,7 @@ impl Orthonormal {
         }
     }
 
-    /// Multiplies reflections out, so that what becomes of a sample does not depend on the others.
+    /// Multiplies reflections out, so that the result for a sample does not depend on the others.
     pub(super) fn form(&mut self) {
         match self {
             Orthonormal::Reflections { q, mix } => {

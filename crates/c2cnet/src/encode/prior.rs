@@ -1,12 +1,12 @@
 //! Scattered readings encoded with a prior of the coefficients that is learned from all samples.
 //!
-//! One sample's few readings say little about many coefficients; all samples together say how
-//! coefficients vary and how they are correlated, across components too. The model of sample $k$ is
+//! The few readings of one sample say little about many coefficients, but all samples together show how coefficients
+//! vary and correlate, also across components. The model of sample $k$ is
 //! $$ r_k = A_k c_k + e_k,\qquad c_k \sim N(\mu, S),\qquad e_k \sim N(0, \sigma^2 I), $$
 //! $A_k$ the functions at its own points. $\mu$, $S$ and $\sigma^2$ maximise the likelihood of all
 //! readings (expectation maximisation), and a sample's code is its posterior mean
 //! $$ c = \mu + SA^\top(ASA^\top + \sigma^2 I)^{-1}(r - A\mu). $$
-//! The basis may be arbitrarily fine: what readings do not determine comes from the prior.
+//! The basis may be arbitrarily fine: the prior supplies what readings do not determine.
 
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Points, Scattered};

@@ -1,4 +1,4 @@
-//! What an encoder saw of its field when it was fitted, so that inputs of another kind are not taken for like ones.
+//! What an encoder saw of its field when it was fitted, so that inputs of a different kind are noticed.
 
 use crate::data::{Field, Points};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Seen {
     ranges: Vec<[f64; 2]>,
 }
 
-/// Samples far outside of what was seen.
+/// Samples far outside the seen range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strange {
     /// The first of them, and how many there are.
@@ -23,12 +23,12 @@ pub struct Strange {
     pub component: usize,
     /// The value that is farthest out in the first of them.
     pub value: f64,
-    /// Between which values training samples lay.
+    /// The range of the training samples.
     pub seen: [f64; 2],
 }
 
 impl Seen {
-    /// What there is to be seen of training samples.
+    /// Records the points and ranges of training samples.
     pub(super) fn of(field: &Field) -> Self {
         let points = field.shared_points().filter(|_| !field.is_vector());
         let all = |c| {
@@ -47,7 +47,7 @@ impl Seen {
         self.points.as_ref()
     }
 
-    /// Samples with values farther outside of the range of the training samples than this range is wide.
+    /// Samples with values farther outside the range of the training samples than the width of that range.
     pub fn strange(&self, field: &Field) -> Option<Strange> {
         if self.ranges.len() != field.components() {
             return None;

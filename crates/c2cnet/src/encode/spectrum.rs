@@ -45,7 +45,7 @@ enum Right {
 /// Factorisations of this many functions take seconds to minutes, so cancellation is polled.
 const LONG: usize = 1500;
 
-/// Points left out of a grid may take all but this part of a function.
+/// Points left out of a grid may carry all but this fraction of a function.
 const LEAST_LEFT: f64 = 0.01;
 
 impl Spectrum {
@@ -67,8 +67,8 @@ impl Spectrum {
         Ok(spectrum)
     }
 
-    /// As [`Spectrum::new_unless`], faster, for a factorisation that is applied to all samples at once and dropped: what it
-    /// makes of a sample may depend, by rounding, on how many others are beside it.
+    /// As [`Spectrum::new_unless`], but faster, for a factorisation that is applied to all samples at once and
+    /// dropped: its result for a sample may depend, by rounding, on how many others there are.
     ///
     /// # Errors
     /// As [`Spectrum::new_unless`].

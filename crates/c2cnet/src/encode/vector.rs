@@ -30,7 +30,7 @@ pub enum Kind {
     Positive,
     /// An angle or a time of day: values that differ by this period are the same.
     Periodic(f64),
-    /// A label: no value is closer to another than a third one.
+    /// A label: all values are equally far from each other.
     Categorical,
 }
 
@@ -399,7 +399,7 @@ mod tests {
             .unwrap();
         let step = |k: usize| steps[(1, k + 1)] - steps[(1, k)];
         assert!((step(0) - step(1)).abs() < 1e-12);
-        // What does not move in training is only centred, and seen when it moves later.
+        // A row that is constant in training is only centred, so that a later change is seen.
         assert!(coded.row(2).iter().all(|v| *v == 0.0));
         let other = encoder.encode(Mat::from_fn(3, 1, |_, _| 4.25).as_ref());
         assert_eq!(other.unwrap()[(2, 0)], 1.0);

@@ -8,11 +8,11 @@ use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 
-/// Output directions along which gradients are taken.
+/// Gradients are taken along at most this many output directions.
 const DIRECTIONS: usize = 60;
 
-/// Samples of the kernel map whose gradients are averaged, at most: gradients need less
-/// data than predictions, and the kernel matrix must fit.
+/// At most this many samples of the kernel map have their gradients averaged: gradients need less data than
+/// predictions, and the kernel matrix must fit.
 const SAMPLES: usize = 4000;
 
 /// One pass: $z \leftarrow \Lambda^{1/2}E^\top z$, where
@@ -64,7 +64,7 @@ pub(super) fn reweight(
     }
     found.sort_by(|x, y| y.0.total_cmp(&x.0));
     let largest = found.first().map_or(0.0, |f| f.0).max(f64::MIN_POSITIVE);
-    // Directions without effect only cost time.
+    // Directions without effect would only cost time.
     found.retain(|f| f.0 > 1e-14 * largest);
     let m = Mat::from_fn(found.len(), g.ncols(), |i, j| {
         (found[i].0 / largest).sqrt() * found[i].2[j]

@@ -6,8 +6,8 @@ use faer::{Mat, MatRef};
 /// Columns of the widest batch: more than a map predicts in one go.
 const WIDE: usize = 1100;
 
-/// Two ways to the same number may differ by rounding, relative to the largest output; kernel maps with a small nugget
-/// have weights up to 1e5 times as large.
+/// Two ways to compute the same number may differ by rounding, relative to the largest output; kernel maps with a
+/// small nugget have weights up to 1e5 times as large.
 const ROUNDING: f64 = 1e-8;
 
 /// Checks a fitted map at `coefficients`, one column per sample, of the size it was fitted to.

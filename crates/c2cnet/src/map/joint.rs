@@ -1,6 +1,6 @@
-//! Maps in closed form fitted to the readings of all samples at once.
+//! Closed-form maps fitted to the readings of all samples at once.
 //!
-//! Where samples have points of their own, sample $k$ only says $R_kc_k \approx t_k$ ([`SampleTarget`]). A map that is
+//! If each sample has its own points, sample $k$ only gives $R_kc_k \approx t_k$ ([`SampleTarget`]). A map that is
 //! linear in features $v_k$ (orthonormal over the samples: principal axes of the inputs, eigenvectors of a kernel
 //! matrix), $\hat c_k = Wv_k$, minimises
 //! $$ \sum_k\|R_kWv_k - t_k\|^2 + \sum_j \rho_j\|w_j\|^2. $$
@@ -18,12 +18,12 @@ use faer::prelude::ReborrowMut;
 use faer::{Mat, MatRef};
 use std::borrow::Cow;
 
-/// How exactly a fit is found.
+/// The accuracy of a fit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     /// Strengths of the ridge are tried in powers of ten, this many at a time.
     decades: i32,
-    /// Steps end at this part of the first residual.
+    /// Steps end when the residual is below this fraction of the first one.
     tolerance: f64,
     /// The most steps.
     steps: usize,
@@ -48,13 +48,13 @@ impl Effort {
 /// The weakest ridge that is tried, as a power of ten times the largest squared singular value of the inputs.
 const WEAKEST: i32 = -24;
 
-/// Singular values of inputs below this part of the largest are rounding.
+/// Singular values of inputs below this fraction of the largest are rounding.
 const RANK: f64 = 1e-14;
 
 /// Weaker strengths are not tried once the error is this many times the smallest.
 const RISEN: f64 = 2.0;
 
-/// Nor once this many of them in a row did not lower it by this factor.
+/// Nor after this many in a row have not lowered it by this factor.
 const PATIENCE: usize = 2;
 const PROGRESS: f64 = 0.99;
 
@@ -68,7 +68,7 @@ const FEW_SAMPLES: usize = 200;
 /// With more, they are fitted to completed coordinates.
 const KERNEL_SAMPLES: usize = 2000;
 
-/// Decimal exponents by which the nugget that suits completed coordinates is changed in search of one that suits readings.
+/// Powers of ten by which the nugget for completed coordinates is varied to find one for readings.
 const NUGGETS: std::ops::RangeInclusive<i32> = -4..=2;
 
 /// The least-squares problem.
@@ -144,7 +144,7 @@ impl Problem<'_> {
     }
 }
 
-/// Samples that are worked on together.
+/// Samples processed together.
 const CHUNK: usize = 64;
 
 fn dot(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
@@ -297,11 +297,11 @@ pub(crate) fn fit_linear(
     Ok(LinearMap::of_sums(weights, means, 10f64.powi(power), error).with_mirrors(mirrors))
 }
 
-/// Targets for maps that need coordinates: those of samples with points of their own are completed by the `linear` map
-/// and by what it leaves of the readings of the samples `among` which it was fitted.
+/// Targets for maps that need coordinates: those of samples with their own points are completed by the `linear` map
+/// and its residuals at the readings of the samples `among` which it was fitted.
 ///
 /// # Errors
-/// If the covariance of what it leaves is not positive definite to rounding.
+/// If the covariance of the residuals is not positive definite to rounding.
 pub(crate) fn completed<'a>(
     targets: &'a Targets,
     coefficients: MatRef<'_, f64>,
@@ -314,8 +314,8 @@ pub(crate) fn completed<'a>(
     }
 }
 
-/// The same for a kernel map of at most `centres` centres, without readings where it is not fitted to them: whether it is
-/// depends on the number of all samples, so that maps that are judged are fitted as the final one is.
+/// The same for a kernel map of at most `centres` centres, without readings if it is not fitted to them. That depends
+/// on the number of all samples, so that the judged maps are fitted like the final one.
 ///
 /// # Errors
 /// As [`completed`].
@@ -333,7 +333,7 @@ pub(crate) fn completed_for_kernel<'a>(
     Ok(all)
 }
 
-/// A kernel matrix by its eigenvectors.
+/// The eigendecomposition of a kernel matrix.
 struct KernelAxes {
     values: Vec<f64>,
     /// One row per sample.
@@ -384,7 +384,7 @@ pub(super) fn fits_kernel(targets: &Targets, centres: usize) -> bool {
     targets.readings.is_some() && targets.coordinates.ncols() <= centres.min(KERNEL_SAMPLES)
 }
 
-/// The weights of a kernel map with the features `z` as centres that is fitted to readings: what `mean` leaves of them.
+/// The weights of a kernel map with the features `z` as centres, fitted to the residuals of `mean` at the readings.
 ///
 /// # Errors
 /// If the eigenvalues of the kernel matrix do not converge.
@@ -410,7 +410,7 @@ fn without(targets: &Targets, mean: &[f64]) -> Result<Vec<SampleTarget>> {
     Ok(shifted.collect())
 }
 
-/// Chooses the nugget again for a kernel map that is fitted to readings, by the held-out samples that chose the rest.
+/// Chooses the nugget again for a kernel map fitted to readings, on the held-out samples that chose the rest.
 ///
 /// # Errors
 /// As [`kernel_weights`].

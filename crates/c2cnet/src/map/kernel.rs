@@ -82,11 +82,11 @@ pub struct Features {
 /// validation error by a quarter (0 to 1e-2 were tried, 1e-4 to 1e-2 give similar errors).
 const WEIGHT_FLOOR: f64 = 1e-3;
 
-/// A nugget that was large enough for the samples that chose it may be too small for all: then it is raised tenfold, at
-/// most so often.
+/// A nugget that was large enough for the samples that chose it may be too small for all; it is then raised tenfold,
+/// at most this many times.
 pub(super) const RAISES: i32 = 6;
 
-/// The principal axes of step 1, from which features of any exponent follow.
+/// The principal axes of step 1, which determine the features for any exponent.
 pub(super) struct Relevance {
     /// One row per axis: $V^\top W_\delta$.
     axes: Mat<f64>,
@@ -243,7 +243,7 @@ impl Features {
         self
     }
 
-    /// After reading: brings back what is not stored. Whether the parts agree, with `count` features.
+    /// Restores what is not stored after reading. Returns whether the parts agree, with `count` features.
     pub(super) fn settle(&mut self, count: usize) -> bool {
         self.mirrors = Mirrors::none(self.transform.nrows());
         self.transform.shape() == (count, self.input_mean.len())

@@ -29,7 +29,7 @@ pub(super) const HALF: i32 = 1;
 pub struct HeldOut<'a> {
     /// Input coefficients.
     pub coefficients: MatRef<'a, f64>,
-    /// What a map should make of them.
+    /// The map's targets for them.
     pub targets: &'a Targets,
     /// Which samples are fitted and which judge.
     pub split: &'a Split,
@@ -99,7 +99,7 @@ impl<'a> Fold<'a> {
 
 /// What descents have in common.
 pub(super) struct Descent<'a> {
-    /// What is given stays as it is.
+    /// Given settings stay fixed.
     pub(super) spec: &'a KernelSpec,
     pub(super) observer: &'a dyn Observer,
     pub(super) dense: Arc<dyn Dense>,
@@ -129,7 +129,7 @@ impl Descent<'_> {
         let mut grid = ErrorGrid::new(self, &features[start.features], folds, start.kernel)?;
         let mut position = start.position();
         let mut error = grid.error_at(position)?;
-        // Where nothing factors, a larger nugget will.
+        // If no kernel matrix factors, a larger nugget helps.
         while error.is_infinite() && spec.nugget.is_none() && position.1 < *NUGGETS.end() {
             position.1 += 2;
             error = grid.error_at(position)?;
@@ -273,8 +273,8 @@ impl<'a> ErrorGrid<'a> {
         LENGTHS.contains(&position.0) && NUGGETS.contains(&position.1)
     }
 
-    /// Computes the error at the first of these positions, if it is not known, and beside it those at the following
-    /// ones, as far as there are threads that would be idle. How many are computed early changes no result.
+    /// Computes the error at the first of these positions, if unknown, and in parallel those at the following ones, as
+    /// far as threads would otherwise be idle. How many are computed early does not change the result.
     fn look_ahead(&mut self, positions: impl Iterator<Item = Position>) -> Result<()> {
         let width = self.descent.dense.side_by_side();
         let unknown = |p: &Position| self.contains(*p) && !self.seen.contains_key(p);

@@ -60,19 +60,19 @@ const SEARCH_SAMPLES: usize = 3000;
 /// them held out. With at most twice as many samples there is only the full comparison.
 const COARSE_SAMPLES: usize = 800;
 
-/// Candidates this much worse than the best on the coarse samples are dropped, ...
+/// Candidates worse than the best by this factor on the coarse samples are dropped, ...
 const NEAR: f64 = 1.25;
 
 /// ... and so are all after this many.
 const FINALISTS: usize = 3;
 
-/// Candidates are level on the fine samples where they begin if they differ by less.
+/// Candidates whose initial errors on the fine samples differ by less than this are level.
 const LEVEL: f64 = 1.1;
 
 /// How the settings of a kernel map are chosen: by the error on held-out samples, the mean over several splits if
 /// there are several.
 pub struct KernelSearch<'a> {
-    /// What is open, and what is given.
+    /// Which settings are open and which are given.
     pub spec: &'a KernelSpec,
     /// Seed of the samples that re-weighting draws.
     pub seed: u64,
@@ -81,8 +81,8 @@ pub struct KernelSearch<'a> {
 }
 
 impl KernelSearch<'_> {
-    /// Chooses settings by the mean error over `splits`. Features are learned on the samples that are fitted alone,
-    /// so that the error is unbiased.
+    /// Chooses settings by the mean error over `splits`. Features are learned on the fitted samples only, so that the
+    /// error is unbiased.
     ///
     /// # Errors
     /// If the settings are out of range, nothing factors, or the observer asks to stop.
@@ -131,7 +131,7 @@ impl KernelSearch<'_> {
         })
     }
 
-    /// Passes that weigh coordinates by their effect on the output, as long as they help.
+    /// Re-weighting passes, as long as they help.
     fn reweight(&self, comparison: &Comparison<'_>, found: &mut Found) -> Result<()> {
         let mut features = found.features[0].clone();
         for _ in 0..self.spec.passes {
@@ -194,7 +194,7 @@ impl Found {
 }
 
 impl KernelSettings {
-    /// Checks what a plan may say.
+    /// Checks the settings of a plan.
     ///
     /// # Errors
     /// Naming the setting and its value.
@@ -286,7 +286,7 @@ impl Comparison<'_> {
 
     /// The best of several features and kernels: which features, the parameters and the error.
     fn best_of(&self, features: &[Vec<Features>]) -> Result<Option<Trial>> {
-        // Which features are good hardly depends on the kernel: one of them tells.
+        // The best features hardly depend on the kernel, so one kernel chooses them.
         let kernel = self.kernels()[0];
         let first = (0..features.len()).map(|features| Start {
             features,
@@ -299,7 +299,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// `trial`, or the best of the other kernels on its features, if that errs less.
+    /// `trial`, or the best of the other kernels on its features if its error is lower.
     fn or_other_kernel(&self, features: &[Vec<Features>], trial: Trial) -> Result<Trial> {
         let others = self.kernels().iter();
         let others = others.filter(|&&kernel| kernel != trial.settings.kernel);
@@ -321,8 +321,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// The best of several starts. Coarse samples bring them near their optima and drop those that are far behind; those
-    /// that then err least on the fine samples go on there, unless they are far from `least`.
+    /// The best of several starts. Descents on coarse samples bring them near their optima, and those far behind are
+    /// dropped; those with the lowest error on the fine samples continue there, unless they are far from `least`.
     fn compare(
         &self,
         features: &[Vec<Features>],
@@ -368,7 +368,7 @@ impl Comparison<'_> {
             }
         };
         let found = best.into_iter().chain(others.into_iter().flatten());
-        // The first of equals.
+        // Of equals, the first.
         Ok(found.reduce(|best, next| match next.error < best.error {
             true => next,
             false => best,

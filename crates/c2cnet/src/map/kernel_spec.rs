@@ -52,8 +52,8 @@ impl Default for KernelSpec {
 }
 
 impl KernelSpec {
-    /// The same with the kernel and the weights of a choice that was made before, and as many passes: what is left to
-    /// choose for inputs like those of that choice.
+    /// The same with kernel, weights and number of passes of an earlier choice; the rest is still to be chosen for
+    /// inputs like those of that choice.
     pub(crate) fn like(&self, chosen: &KernelSettings) -> Self {
         KernelSpec {
             kernel: chosen.passes.last().map(|p| p.kernel).or(self.kernel),

@@ -148,7 +148,7 @@ impl C2CNet {
             };
             let others = match strange.count {
                 1 => String::new(),
-                n => format!(", and {} more samples are such", n - 1),
+                n => format!(", and {} more samples are outside this range", n - 1),
             };
             let shown = |v: f64| match v.abs() {
                 size if size == 0.0 || (1e-2..1e4).contains(&size) => format!("{v:.3}"),
@@ -315,7 +315,7 @@ impl C2CNet {
         let bytes = self.to_bytes()?;
         Self::from_bytes(&bytes).map_err(|e| {
             Error::Numerical(format!(
-                "{}: not written, as it could not be read: {e}",
+                "{}: not written, because it could not be read back: {e}",
                 path.display()
             ))
         })?;
@@ -479,7 +479,7 @@ pub(crate) fn field_named<'a>(fields: &'a Fields, name: &str, kind: &str) -> Res
         let have: Vec<_> = fields.iter().map(|(n, _)| format!("{n:?}")).collect();
         Error::Data(match (fields.is_empty(), kind) {
             (true, "output") => {
-                "outputs are needed to judge predictions, `u` or `q`; the data has none".into()
+                "evaluation needs outputs, `u` or `q`; the data has none".into()
             }
             (true, _) => format!(
                 "the model needs the {kind} {}; the data has none",

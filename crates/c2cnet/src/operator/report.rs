@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Errors of a model on samples with known outputs, with the figures to compare them with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EvaluationReport {
-    /// Mean relative L2 error at all output points. Components brought to one size count by that size.
+    /// Mean relative L2 error at all output points. Components scaled to one size count by that size.
     pub rl2e: f64,
     /// Mean squared error.
     pub mse: f64,

@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for C2CNet {
     }
 }
 
-/// The parts of a model, if they fit together.
+/// The parts of a model, if they are consistent.
 fn put_together(stored: Read) -> Result<C2CNet> {
     for (count, what) in [
         (stored.inputs.len(), "inputs"),

@@ -27,7 +27,7 @@ pub fn explain(message: &str) -> String {
     if let Some(start) = text.find("data did not match any variant of untagged enum ") {
         let rest = &text[start..];
         let end = rest.find([',', '\n']).unwrap_or(rest.len());
-        text.replace_range(start..start + end, "this is none of the values it may have");
+        text.replace_range(start..start + end, "this is not one of the allowed values");
     }
     text + &meant(message) + &as_list(message) + &range(message)
 }

@@ -99,7 +99,7 @@ impl Archive {
         let (place, digest) = digest(bytes).ok_or_else(|| foreign(&"it has no digest"))?;
         if &bytes[place..place + DIGITS] != digest.as_bytes() {
             return Err(foreign(
-                &"its digest does not fit its content: bits have changed",
+                &"its digest does not match its content: bits have changed",
             ));
         }
         let mut arrays = BTreeMap::new();

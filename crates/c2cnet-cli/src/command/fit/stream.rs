@@ -302,7 +302,7 @@ impl Stream<'_> {
         let state: Begun = archive.restore("checkpoint")?;
         if state.of != self.identity() || state.taken.len() != self.shards.len() {
             progress.note(format!(
-                "the checkpoint in {folder} is of other shards or settings; the fit starts over"
+                "the checkpoint in {folder} belongs to other shards or settings; the fit starts over"
             ));
             return Ok(None);
         }

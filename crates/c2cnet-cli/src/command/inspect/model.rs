@@ -68,7 +68,7 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
     text += &format!("\n\nfitted to\n{}", entries(&fitted));
     let meta = &info["data"]["meta"];
     if !meta.is_null() {
-        text += &format!("\n\nwhich was made as\n{}", entries(meta));
+        text += &format!("\n\nhow the data was made\n{}", entries(meta));
     }
     text += &format!(
         "\n\nsize {numbers} numbers ({:.1} MB)",

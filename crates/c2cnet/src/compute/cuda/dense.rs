@@ -103,7 +103,7 @@ impl CudaDense {
         match self.gpu.memory() {
             Some((_, free)) if bytes > SHARE * free as f64 => {
                 self.gpu.warn(format!(
-                    "{} of matrices were left to the processor: {} has {} free",
+                    "{} of matrices stayed on the CPU: {} has {} free",
                     gibibytes(bytes as u64),
                     self.gpu.name(),
                     gibibytes(free)

@@ -74,7 +74,7 @@ fn gpu_matrices_beyond_its_memory_are_left_to_the_processor() {
     assert!(!dense.holds(all as usize));
     let warnings = gpu.take_warnings();
     assert!(
-        warnings.len() == 1 && warnings[0].contains("left to the processor"),
+        warnings.len() == 1 && warnings[0].contains("stayed on the CPU"),
         "{warnings:?}"
     );
 }

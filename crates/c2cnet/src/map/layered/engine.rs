@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// Norms are summed in parts of this many numbers.
 const CHUNK: usize = 1 << 14;
 
-/// Inputs of samples and what is asked of their outputs.
+/// Inputs of samples and the objective for their outputs.
 pub(super) struct Samples<T> {
     pub inputs: Inputs<T>,
     pub objective: Objective<T>,

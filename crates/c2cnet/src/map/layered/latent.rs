@@ -1,4 +1,4 @@
-//! What the layers live on: points, a basis at them, and the ways in and out.
+//! The latent points, a basis at them, and the maps into and out of them.
 
 use super::transform::Functions;
 use crate::data::Points;
@@ -10,7 +10,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Directions of the output space that the latent points cannot tell apart, by relative singular values.
+/// Directions of the output space with smaller relative singular values cannot be told apart at the latent points.
 const UNSEEN: f64 = 1e-6;
 
 /// Latent points with everything that does not change during training.

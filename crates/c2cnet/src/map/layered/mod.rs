@@ -1,7 +1,7 @@
 //! Layers in a prescribed basis: a coefficient-to-coefficient map with depth.
 //!
-//! Products of fields are local in space and dense in coefficients, so that one map between coefficients is not enough
-//! where coefficients of a PDE are rough. Here channels $v_l$ at latent points pass through
+//! Products of fields are local in space but dense in coefficients, so one map between coefficients is not enough if
+//! the coefficients of a PDE are rough. Here channels $v_l$ at latent points pass through
 //!
 //! $$v_{l+1}(x) = \sigma\Big(W_lv_l(x) + b_l + \sum_j\psi_j(x)\,A_{l,j}\,c_j(v_l)\Big),$$
 //!
@@ -10,9 +10,9 @@
 //! coordinates; a pointwise network of two layers follows the last layer, which has no activation. Periodic waves on
 //! a box make this a Fourier neural operator; eigenfunctions of the Laplacian carry it to any domain.
 //!
-//! What leaves the layers is projected to the coordinates of the output space and added to the linear map in closed
-//! form, from which training starts, or to the mean where that map has memorised its samples. Outputs, floors
-//! and withheld points are those of every other map.
+//! The last layer's values are projected to the coordinates of the output space and added to the closed-form linear
+//! map, from which training starts, or to the mean where that map has memorised its samples. Outputs, floors and
+//! withheld points work as with every other map.
 
 mod engine;
 mod fit;
@@ -48,7 +48,7 @@ pub struct LayeredMap {
     #[serde(with = "tensor")]
     parameters: Vec<f64>,
     latent: Latent,
-    /// To which the layers add: the linear map or, with weights of zero, the mean.
+    /// What the layers add to: the linear map or, with weights of zero, the mean.
     base: LinearMap,
     /// The size of what they add.
     scale: f64,

@@ -16,7 +16,7 @@ use crate::map::mlp::vector::{add_multiple, multiply_by};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-/// Numbers that are worked on at a time.
+/// Numbers processed at a time.
 const CHUNK: usize = 1 << 14;
 
 /// Parts of a sum over samples and points, whatever the number of threads.
@@ -54,7 +54,7 @@ impl<T: Scalar> Frozen<T> {
         self.projection.as_ref()
     }
 
-    /// What enters at each point with a one below, point after point and filled up with zeros, one column per sample.
+    /// The inputs at each point with a one below, point after point, padded with zeros; one column per sample.
     pub(super) fn packed(&self, inputs: &Inputs<T>) -> Mat<T> {
         let width = self.shape.inputs;
         let ld = compute::padded(width + 1);

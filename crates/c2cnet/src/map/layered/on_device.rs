@@ -1,4 +1,4 @@
-//! Layers on a device: what it is given.
+//! The data that a device needs to train layers.
 
 use super::engine::Samples;
 use super::network::Frozen;

@@ -94,7 +94,7 @@ impl Shape {
         sums.into_iter().try_fold(0usize, usize::checked_add)
     }
 
-    /// Uniform weights as they keep sizes alike; the last ones are zero, so that the network adds nothing at first.
+    /// Uniform weights that preserve magnitudes; the last ones are zero, so that the network adds nothing at first.
     pub(super) fn initialise<T: Scalar>(&self, seed: u64) -> Vec<T> {
         let places = self.places();
         let mut all = vec![T::default(); self.parameters()];

@@ -15,7 +15,7 @@ const FULL_DECAY: f64 = 1000.0;
 /// Products in a pass of one sample through a network of three hidden layers of 300.
 const USUAL_NETWORK: f64 = 3e5;
 
-/// Fewer passes are not worth beginning.
+/// Fewer passes are not worth starting.
 const FEWEST_EPOCHS: usize = 15;
 
 /// What a pass over samples is about.
@@ -175,8 +175,8 @@ impl LayeredSpec {
         all
     }
 
-    /// The update rule, by default with a decay of weights that is the same over a training however many samples and
-    /// thus steps it has: layers have more parameters than a thousand samples have numbers.
+    /// The update rule. Its default weight decay is the same over a whole training, however many samples and thus
+    /// steps it has: layers have more parameters than a thousand samples have numbers.
     fn optimiser(&self, samples: usize) -> Optimiser {
         self.optimiser.unwrap_or(Optimiser {
             kind: OptimiserKind::AdamW,

@@ -10,7 +10,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Functions whose part outside of those before them is smaller than this are left out.
+/// Functions whose component orthogonal to those before them is smaller than this are left out.
 const DEPENDENT: f64 = 1e-8;
 
 /// $\psi_j$ at the latent points: the mean of $\psi_i\psi_j$ over them is $\delta_{ij}$.
@@ -22,7 +22,7 @@ pub(crate) struct Functions {
     /// $A^k$, one row per line of the grid.
     #[serde(with = "tensor")]
     axes: Vec<Mat<f64>>,
-    /// Where each function stands among all products of functions along the axes.
+    /// The position of each function among all products of functions along the axes.
     places: Vec<usize>,
 }
 
@@ -154,7 +154,7 @@ impl<T: Scalar> Transform<T> {
         self.functions.len()
     }
 
-    /// Where function `j` stands among the coefficients.
+    /// The position of function `j` among the coefficients.
     pub(super) fn place(&self, j: usize) -> usize {
         self.places[j]
     }
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!((by_axes.len(), at_once.len()), (20, 20));
         let rows = 3;
         let values: Vec<f64> = (0..rows * 63).map(|i| (i as f64).sin()).collect();
-        // Both span the same: analysis and synthesis project alike, whatever the signs.
+        // Both span the same space, so analysis and synthesis project alike, whatever the signs.
         let project = |functions: &Functions| {
             let transform = Transform::<f64>::new(functions);
             let mut scratch = Scratch::default();

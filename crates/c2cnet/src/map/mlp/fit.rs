@@ -76,7 +76,7 @@ impl TrainingData<'_> {
         }
     }
 
-    /// RL2E of `map` on held-out samples, where there are any and it is known.
+    /// RL2E of `map` on held-out samples, if there are any and their outputs are known.
     pub(in crate::map) fn held_out_error(
         &self,
         map: &dyn CoefficientMap,

@@ -6,7 +6,7 @@
 //! * mean square: $q/n$;
 //! * band: $\sum_iW_i(\hat u_i-u_i)^2/\sum_iW_i$, $W_i = w_{\rm in}$ where $|u_i| \le \delta$, else
 //!   $w_{\rm out}$. As $\sum_iW_i(\hat u_i-u_i)^2 = w_{\rm out}q + (w_{\rm in} - w_{\rm out})\sum_{|u_i|\le\delta}(\hat u_i-u_i)^2$,
-//!   only the few points of the band need a visit.
+//!   only the few points of the band need to be visited.
 
 use super::objective::{Factor, Objective};
 use super::scalar::Scalar;

@@ -2,7 +2,7 @@
 //!
 //! With $\Psi = QR$ the error at all output points is
 //! $$\|\Psi b - u\|^2 = \|Rb - Q^\top u\|^2 + \|u - QQ^\top u\|^2,$$
-//! so that a step needs the coordinates $c = Q^\top u$ and one number per sample, never the points.
+//! so a step needs only the coordinates $c = Q^\top u$ and one number per sample, never the points.
 
 use super::scalar::Scalar;
 use crate::decode::SampleTarget;

@@ -1,4 +1,4 @@
-//! Steps that a device takes: what it is given, and what comes back.
+//! Steps that a device takes: what it receives and returns.
 
 use super::activation::Activation;
 use super::engine::Samples;
@@ -15,7 +15,7 @@ use crate::compute::{
 use faer::MatRef;
 use std::time::{Duration, Instant};
 
-/// How long a device works before anyone looks: progress and Ctrl-C wait no longer.
+/// How long a device works between checks for progress and Ctrl-C.
 const TOGETHER: Duration = Duration::from_millis(50);
 
 /// Steps of a stage, taken many at a time.
@@ -252,7 +252,7 @@ fn constants<T: Scalar>(run: &Run<'_>) -> Constants<T> {
     }
 }
 
-/// The numbers that the processor would compute before the same step.
+/// The numbers that the CPU would compute before the same step.
 fn step_settings<T: Scalar>(run: &Run<'_>, step: usize) -> StepSettings<T> {
     let rate = run.rate(step);
     let c = run.stage.optimiser.coefficients::<T>(1.0, rate, step + 1);

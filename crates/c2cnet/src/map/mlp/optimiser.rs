@@ -1,4 +1,4 @@
-//! Adam and AdamW as PyTorch has them, in one pass over all parameters.
+//! Adam and AdamW as in PyTorch, in one pass over all parameters.
 
 use super::scalar::Scalar;
 use crate::{Error, Result};

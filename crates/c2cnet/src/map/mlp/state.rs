@@ -52,7 +52,7 @@ impl Cursor {
 #[derive(Serialize, Deserialize)]
 struct Checkpoint<S> {
     kind: String,
-    /// Tells runs apart.
+    /// Identifies the run.
     mark: String,
     state: S,
 }

@@ -1,4 +1,4 @@
-//! The steps of a stage: what the training loop asks for, wherever they are taken, and the processor's way.
+//! The steps of a stage: the interface for the training loop, on any device, and its implementation on the CPU.
 
 use super::engine::{Batch, Engine, Samples};
 use super::loss::LossSum;
@@ -97,7 +97,7 @@ impl Run<'_> {
         stage.schedule.rate(step, stage.steps, stage.rate)
     }
 
-    /// Loss or gradient of the step after `state` are not finite.
+    /// The error when loss or gradient of the step after `state` are not finite.
     pub(super) fn diverged<T>(&self, state: &State<T>, result: &StepResult) -> Error {
         Error::Numerical(format!(
             "training diverged at step {} of {} (stage {}, learning rate {:.3e}): loss {}, norm of \

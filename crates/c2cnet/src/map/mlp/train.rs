@@ -55,7 +55,7 @@ impl Plan {
 pub(in crate::map) type Begin<'a, T> =
     dyn Fn(Run<'a>, &State<T>, Device) -> Result<Box<dyn Steps<T> + 'a>> + 'a;
 
-/// A training: all that determines it but the state it starts from.
+/// A training: everything that determines it except the state it starts from.
 pub(in crate::map) struct Training<'a, T> {
     pub(in crate::map) plan: &'a Plan,
     /// How many samples train.
