@@ -105,9 +105,7 @@ fn fit_and_explain(data: &Dataset, seed: u64, model_file: &Path) -> anyhow::Resu
     let (model, fitted) = interrupt::patiently(|| fit(data, &config, &progress))?;
     interrupt::patiently(|| model.save(model_file))?;
     drop(progress);
-    print_line(
-        "   Nothing had to be chosen by hand. On held-out training samples, the fit chose",
-    )?;
+    print_line("   Nothing had to be chosen by hand. On held-out training samples, the fit chose")?;
     for choice in &fitted.choices {
         print_line(format_args!("   - {choice}"))?;
     }

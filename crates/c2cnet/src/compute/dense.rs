@@ -23,9 +23,7 @@ pub(crate) fn dense(device: Device) -> Result<Arc<dyn Dense>> {
     match super::cuda::dense(&gpu) {
         Ok(dense) => Ok(dense),
         Err(why) => {
-            gpu.warn(format!(
-                "closed-form maps stayed on the CPU: {why}"
-            ));
+            gpu.warn(format!("closed-form maps stayed on the CPU: {why}"));
             Ok(Arc::new(Cpu))
         }
     }

@@ -478,9 +478,7 @@ pub(crate) fn field_named<'a>(fields: &'a Fields, name: &str, kind: &str) -> Res
     fields.get(name).ok_or_else(|| {
         let have: Vec<_> = fields.iter().map(|(n, _)| format!("{n:?}")).collect();
         Error::Data(match (fields.is_empty(), kind) {
-            (true, "output") => {
-                "evaluation needs outputs, `u` or `q`; the data has none".into()
-            }
+            (true, "output") => "evaluation needs outputs, `u` or `q`; the data has none".into(),
             (true, _) => format!(
                 "the model needs the {kind} {}; the data has none",
                 called(kind, name)
