@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fuzz/run.sh HOURS [ARGUMENTS]: hostile input for so many hours (0.02: about a minute), on one thread.
+# fuzz/run.sh HOURS [ARGUMENTS]: hostile input for this many hours (0.02: about a minute), on one thread.
 # Another --seed makes other cases; by default it is the day.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -113,7 +113,7 @@ def main():
     text = f"""# Between the points
 
 Mean relative L2 errors on the test samples, at the points of the fit and on a grid {FINER} times finer along each axis, where
-the solver knows the truth. Data seed 0, fit seed 0, default settings but for `space` of both fields; {platform.machine()}.
+the solver knows the truth. Data seed 0, fit seed 0, default settings except for `space` of both fields; {platform.machine()}.
 Made by `bench/spaces/run.py`.
 
 {table(results)}

@@ -44,7 +44,8 @@ const FEW_FOR_COEFFICIENTS: usize = 2;
 /// Kernel maps with a smaller error may imitate a linear map.
 const IMITATES: f64 = 1e-3;
 
-/// Compares the closed-form maps that `config` allows, linear and kernel, by their mean errors over `folds`. The maps themselves are those of the first fold.
+/// Compares the closed-form maps that `config` allows, linear and kernel, by their mean errors over `folds`. The maps
+/// themselves are those of the first fold.
 pub(super) fn compare(
     folds: &[Fold<'_>],
     config: &MapConfig,
