@@ -2,7 +2,7 @@
 
 mod support;
 
-use c2cnet::data::Dataset;
+use c2cnet::data::{Dataset, Points};
 use c2cnet::internal::array_shapes;
 use c2cnet::internal::write_npz;
 use support::Folder;
@@ -187,11 +187,9 @@ fn grids_complex_values_and_gaps_go_through() {
         let f = f.iter().enumerate().map(|(i, v)| gap(i, *v));
         npz.put_f64("f", &[SAMPLES, POINTS], f)?;
         npz.put_f64("y", &[POINTS], ring())?;
-        npz.put_f64(
-            "u",
-            &[SAMPLES, POINTS],
-            values(|k, x| vec![wave(k, x + 0.1)]),
-        )
+        let u = values(|k, x| vec![wave(k, x + 0.1)]);
+        let u = u.iter().enumerate().map(|(i, v)| gap(i + 3, *v));
+        npz.put_f64("u", &[SAMPLES, POINTS], u)
     })
     .unwrap();
     let fit = ["fit", "gaps.npz", "-o", "gaps.c2c", "--map", "linear"];
@@ -206,6 +204,20 @@ fn grids_complex_values_and_gaps_go_through() {
         "--json",
     ];
     assert!(folder.succeed_json(&evaluate)["rl2e"].as_f64().unwrap() < 0.1);
+    // Predictions fill the gaps: at all points, from the same file and from inputs alone, whose points the model knows.
+    write_npz(&folder.path("inputs.npz"), |npz| {
+        let f = values(|k, x| vec![wave(k, x)]);
+        let f = f.iter().enumerate().map(|(i, v)| gap(i, *v));
+        npz.put_f64("f", &[SAMPLES, POINTS], f)
+    })
+    .unwrap();
+    for input in ["gaps.npz", "inputs.npz"] {
+        let missing = ["--missing", "nan", "--force", "-o", "filled.npz"];
+        folder.succeed(&[&["predict", "gaps.c2c", input][..], &missing].concat());
+        let filled = Dataset::read_prediction(&folder.path("filled.npz")).unwrap();
+        let points = filled.outputs[0].1.shared_points().map(Points::len);
+        assert_eq!(points, Some(POINTS), "{input}");
+    }
 }
 
 #[test]

@@ -27,7 +27,11 @@ pub fn targets() -> Vec<Target> {
                 mutate::bytes(rng, &mut bytes);
                 memory::allow(bytes.len());
                 let read = C2CNet::from_bytes(&bytes).is_ok();
-                assert_eq!(read, bytes == *whole, "a damaged model was accepted");
+                assert_eq!(
+                    read,
+                    bytes == *whole,
+                    "a damaged model was read, or a whole one was not"
+                );
                 read
             }),
         },

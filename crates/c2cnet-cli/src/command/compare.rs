@@ -179,23 +179,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for method in &args.methods {
         entries.push(own(args, &data, *method, &progress)?);
     }
-    for peer in &args.peers {
-        let Some(environment) = &environment else {
-            break;
-        };
-        progress.step(format!(
-            "training {} for {}",
-            name(*peer),
-            counted(args.budget.round() as usize, "second")
-        ));
-        let result = environment.train(&Training {
-            peer: *peer,
-            data: &args.data,
-            budget: args.budget,
-            device: args.device.of_peers(),
-            seed: args.seed,
-        })?;
-        entries.push(from_result(result, data.train_indices().len()));
+    if let Some(environment) = &environment {
+        for peer in &args.peers {
+            let result = train_peer(args, environment, *peer, &progress)?;
+            entries.push(from_result(result, data.train_indices().len()));
+        }
     }
     entries.extend(earlier);
     let title = match problem {
@@ -228,6 +216,26 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     )?;
     print_line(format_args!("wrote {}", args.output.display()))?;
     Ok(())
+}
+
+fn train_peer(
+    args: &Args,
+    environment: &Environment,
+    peer: Peer,
+    progress: &Progress,
+) -> Result<PeerResult> {
+    progress.step(format!(
+        "training {} for {}",
+        name(peer),
+        counted(args.budget.round() as usize, "second")
+    ));
+    environment.train(&Training {
+        peer,
+        data: &args.data,
+        budget: args.budget,
+        device: args.device.of_peers(),
+        seed: args.seed,
+    })
 }
 
 /// Checks that some samples do not train.

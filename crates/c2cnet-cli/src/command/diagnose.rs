@@ -69,9 +69,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let progress = Progress::start("reading the data");
     let data = args.reading.read_pairs(&args.data)?;
     let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;
-    let mut train = data.train_indices();
-    train.truncate(config.search.samples);
-    let train = data.select(&train);
+    // Spread over the file, which may be sorted, as those that a fit compares bases with.
+    let all = data.train_indices();
+    let count = all.len().min(config.search.samples);
+    let some: Vec<usize> = (0..count).map(|i| all[i * all.len() / count]).collect();
+    let train = data.select(&some);
     let sweeps = sweeps(&model, &train, &config, &progress)?;
     let floors = floors(&model, &train, &config, &progress)?;
     progress.step("drawing");
@@ -96,15 +98,19 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 fn print_sweep(sweep: &Sweep) -> c2cnet::Result<()> {
     let sigma = &sweep.singular_values;
-    let (first, last) = (sigma[0], sigma[sigma.len() - 1]);
     print_line(format_args!("{}: {}", sweep.label, sweep.basis))?;
-    print_line(format_args!(
-        "  {} singular values above rounding, from {} to {} (condition {})",
-        sigma.len(),
-        number(first),
-        number(last),
-        error(first / last)
-    ))?;
+    match (sigma.first(), sigma.last()) {
+        (Some(first), Some(last)) => print_line(format_args!(
+            "  {} singular values above rounding, from {} to {} (condition {})",
+            sigma.len(),
+            number(*first),
+            number(*last),
+            error(first / last)
+        ))?,
+        _ => {
+            print_line("  no singular value above rounding: the functions vanish at these points")?
+        }
+    }
     let mut table = Table::with_header([
         sweep.parameter,
         "amplification",

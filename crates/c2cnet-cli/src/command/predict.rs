@@ -330,7 +330,7 @@ fn targets(
             let given = in_file.iter().find(|(n, _)| n == name || n.is_empty());
             let target = match (known, given, decoder.points()) {
                 _ if decoder.basis().is_vector() => Target::Vector,
-                (Some((_, field)), _, _) => match field.shared_points() {
+                (Some((_, field)), _, _) => match field.common_points() {
                     Some(points) => Target::Shared(points.clone()),
                     None => Target::PerSample(
                         (0..field.samples())

@@ -53,7 +53,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &TransferSpec) -> Result<()> {
             sets.push((fields[0].1.points_of(0).len(), Arc::new(data)));
         }
         sets.sort_by_key(|(points, _)| *points);
-        one_side(bench, spec, side, &models, &test, &sets, &mut rows)?;
+        rows.extend(one_side(bench, spec, side, &models, &test, &sets)?);
     }
     let column = Column::new;
     bench.findings.tables.push(Table {
@@ -80,13 +80,12 @@ fn one_side(
     models: &[(&Variant, C2CNet)],
     here: &Dataset,
     sets: &[(usize, Arc<Dataset>)],
-    rows: &mut Vec<Map<String, serde_json::Value>>,
-) -> Result<()> {
+) -> Result<Vec<Map<String, serde_json::Value>>> {
     let name = match side {
         Side::Input => "input",
         Side::Output => "output",
     };
-    let mut series = Vec::new();
+    let (mut series, mut rows) = (Vec::new(), Vec::new());
     for (variant, model) in models {
         let at_home = model.evaluate(here)?.rl2e;
         let (mut x, mut y) = (Vec::new(), Vec::new());
@@ -132,5 +131,6 @@ fn one_side(
             series,
             ..Curve::default()
         },
-    )
+    )?;
+    Ok(rows)
 }

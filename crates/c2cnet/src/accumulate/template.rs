@@ -1,7 +1,7 @@
 //! What is settled before samples are summed, and how sums become a model.
 
 use super::{Accumulator, other_template};
-use crate::data::{Dataset, Field, Points, Symmetries};
+use crate::data::{Dataset, Points, Symmetries};
 use crate::decode::{Projection, Targets};
 use crate::map::{CoefficientMap, KernelMap, Landmarks, Moments, Shift};
 use crate::metrics::mean;
@@ -426,12 +426,13 @@ impl Template {
     fn check(&self, data: &Dataset) -> Result<()> {
         for ((name, _), points) in self.first.inputs().iter().zip(&self.input_points) {
             let field = field_named(&data.inputs, name, "input")?;
-            check_points(format!("input {name}").trim_end(), points.as_ref(), field)?;
+            let label = format!("input {name}");
+            check_points(label.trim_end(), points.as_ref(), field.shared_points())?;
         }
         for (name, decoder) in self.first.outputs() {
             let field = field_named(&data.outputs, name, "output")?;
             let label = format!("output {name}");
-            check_points(label.trim_end(), decoder.points(), field)?;
+            check_points(label.trim_end(), decoder.points(), field.common_points())?;
             if field.components() != decoder.basis().components() {
                 return Err(Error::shape(
                     label.trim_end(),
@@ -498,8 +499,8 @@ fn hold_out(first: &Dataset, part: f64, seed: u64) -> Result<(Dataset, Dataset)>
 }
 
 /// Shared points have to be those of the first samples; points of each sample's own may be any.
-fn check_points(label: &str, first: Option<&Points>, field: &Field) -> Result<()> {
-    let (first, found) = match (first, field.shared_points()) {
+fn check_points(label: &str, first: Option<&Points>, found: Option<&Points>) -> Result<()> {
+    let (first, found) = match (first, found) {
         (None, None) => return Ok(()),
         (Some(first), Some(found)) => (first, found),
         (first, _) => {

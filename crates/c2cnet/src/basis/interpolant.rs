@@ -21,7 +21,7 @@ use crate::{Error, Result, linalg};
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Interpolates values at fixed points.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,7 +29,8 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Interpolant {
     /// The points, and the interpolation off a grid.
     values: PointValues,
-    /// The degree of the polynomials: odd on a grid, one or two on triangles, zero for the nearest value.
+    /// The degree of the polynomials: odd on a grid, one or two on triangles, unused for the nearest value.
+    #[serde(alias = "cubic", deserialize_with = "degree_or_cubic")]
     degree: usize,
     #[serde(skip)]
     grid: Option<GridPolynomials>,
@@ -39,6 +40,20 @@ pub(super) struct Interpolant {
 }
 
 restore_settled!(Interpolant);
+
+/// A degree; or whether it is three and not one, as the first model files of format 2 have it.
+fn degree_or_cubic<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<usize, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Degree(usize),
+        Cubic(bool),
+    }
+    Ok(match Stored::deserialize(from)? {
+        Stored::Degree(degree) => degree,
+        Stored::Cubic(cubic) => 1 + 2 * usize::from(cubic),
+    })
+}
 
 /// Weights of rows.
 pub(super) type Stencil = Vec<(usize, f64)>;
@@ -83,7 +98,7 @@ impl Interpolant {
         let known = match (&grid, self.values.mesh()) {
             (Some(grid), _) => grid.degrees().any(|degree| degree == self.degree),
             (None, Some(_)) => matches!(self.degree, 1 | 2),
-            (None, None) => self.degree == 0,
+            (None, None) => true,
         };
         if !known {
             return Err(Error::Data(format!(
@@ -117,7 +132,7 @@ impl Interpolant {
             (Some(_), 3) => "cubic between them",
             (Some(_), _) => "linear between them",
             (None, 2) => "quadratic on triangles between them",
-            (None, 1) => "linear on triangles between them",
+            (None, _) if self.values.mesh().is_some() => "linear on triangles between them",
             (None, _) => "nearest between them",
         }
     }

@@ -5,23 +5,26 @@ use super::network::{Contest, Decision, Question};
 use crate::basis::{BasisSpec, PointValuesSpec};
 use crate::data::{Field, Points, TensorGrid};
 use crate::fit::{Inputs, MapTrainingSet, OutputFrame};
-use crate::map::layered::Sizes;
+use crate::map::layered::{LayeredSpec, Sizes};
 use crate::plan::{InputPlan, NetworkSpec};
-use crate::settings::FitConfig;
+use crate::settings::{FitConfig, MapConfig};
 use crate::{Error, Result};
 
-/// Maps that err less are not improved by layers: products of fields, which layers are made for, are then not what is
-/// missing.
+/// Maps with a smaller error are not improved by layers: what they lack is then not products of fields, which layers are
+/// made for.
 const NEGLIGIBLE: f64 = 1e-2;
 
-/// With fewer training samples layers learn them by heart.
+/// With fewer training samples, layers memorise them.
 const FEWEST_SAMPLES: usize = 200;
 
-/// Inputs with at most so many values enter layers as they are.
+/// Inputs with at most this many values enter layers as they are.
 const MOST_VALUES: usize = 4096;
 
 /// Inputs as layers see them, and the same encoded.
 type LayerInputs = (Vec<InputPlan>, PerFold<Inputs>);
+
+/// What came of a trial, or why there was none.
+type Tried = std::result::Result<(Contest, LayerInputs), String>;
 
 /// What is decided about layers.
 pub(super) struct Layers<'a> {
@@ -61,7 +64,7 @@ impl Layers<'_> {
             return Ok(so_far);
         }
         match self.try_layers(so_far.error) {
-            Ok((contest, inputs)) => {
+            Ok(Ok((contest, inputs))) => {
                 let mut candidates = std::mem::take(&mut so_far.candidates);
                 let closed_error = so_far.closed_error;
                 candidates.push(contest.candidate);
@@ -75,8 +78,8 @@ impl Layers<'_> {
                     ..decision
                 })
             }
-            Err(Error::Config(why)) => {
-                let why = why.trim_start_matches("layered: ");
+            // Layers that the data does not allow are no reason to end a fit that has another map.
+            Ok(Err(why)) | Err(Error::Config(why)) => {
                 so_far.notes.push(format!("layers not tried: {why}"));
                 Ok(so_far)
             }
@@ -84,37 +87,42 @@ impl Layers<'_> {
         }
     }
 
-    /// Trains layers for as long as they promise to err less than `least`.
-    ///
-    /// # Errors
-    /// [`Error::Config`] says why they are not tried.
-    fn try_layers(&self, least: f64) -> Result<(Contest, LayerInputs)> {
-        let samples = self.question.context().split.train.len();
-        let refuse = |why: String| Err(Error::Config(why));
-        if self.on_floor {
-            return refuse("the linear map does what the output space allows".into());
-        }
-        if samples < FEWEST_SAMPLES {
-            return refuse(format!("{samples} training samples are too few"));
-        }
-        if least <= NEGLIGIBLE {
-            return refuse(format!(
-                "the error is at most {NEGLIGIBLE:.0e} without them"
-            ));
-        }
-        if self.question.context().train.outputs[0].1.is_vector() {
-            return refuse("the first output is a vector without points".into());
-        }
-        let budget = self.config.map.budget;
-        let spec = self.config.map.layered.within(self.sizes(), budget)?;
-        let spec = NetworkSpec::Layered(Box::new(spec));
+    /// Trains layers for as long as they promise an error below `least`; or why they are not tried.
+    fn try_layers(&self, least: f64) -> Result<Tried> {
+        let spec = match self.worth_a_trial(least) {
+            Ok(spec) => NetworkSpec::Layered(Box::new(spec)),
+            Err(why) => return Ok(Err(why)),
+        };
         let (plans, inputs) = self.inputs()?;
         let question = self.with(&plans, &inputs);
         let (encoded, outputs) = question.spaces();
         let frame = OutputFrame::new(question.context(), encoded, outputs, &spec)?;
         let set = MapTrainingSet::new(encoded, outputs, &frame);
         let contest = question.contend(&set, spec, least)?;
-        Ok((contest, (plans, inputs)))
+        Ok(Ok((contest, (plans, inputs))))
+    }
+
+    /// The layers that the budget allows, where they may reach an error below `least`; else the reason against them.
+    fn worth_a_trial(&self, least: f64) -> std::result::Result<LayeredSpec, String> {
+        let samples = self.question.context().split.train.len();
+        if self.on_floor {
+            return Err("the linear map does what the output space allows".into());
+        }
+        if samples < FEWEST_SAMPLES {
+            return Err(format!("{samples} training samples are too few"));
+        }
+        if least <= NEGLIGIBLE {
+            return Err(format!(
+                "the error is at most {NEGLIGIBLE:.0e} without them"
+            ));
+        }
+        if self.question.context().train.outputs[0].1.is_vector() {
+            return Err("the first output is a vector without points".into());
+        }
+        let MapConfig {
+            layered, budget, ..
+        } = &self.config.map;
+        layered.within(self.sizes(), *budget)
     }
 
     /// What a pass over the samples is about.

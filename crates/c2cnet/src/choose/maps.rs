@@ -22,6 +22,8 @@ pub(super) struct ClosedForm {
     /// Whether the linear map reaches the floor of the output space.
     pub on_floor: bool,
     pub candidates: Vec<Candidate>,
+    /// Which of the candidates it is.
+    pub chosen: usize,
 }
 
 /// Whether the compared kernel maps are fitted to readings, as the final one is, or to completed coordinates,
@@ -96,11 +98,14 @@ pub(super) fn compare(
             kernel: None,
             linear: linear.swap_remove(0),
             on_floor: true,
+            chosen: candidates.len() - 1,
             candidates,
         });
     }
     Ok(ClosedForm {
         error: kernel.as_ref().map_or(linear_error, |k| k.report.error),
+        // The linear map comes first, the kernel behind it.
+        chosen: usize::from(kernel.is_some()),
         kernel,
         linear: linear.swap_remove(0),
         on_floor,

@@ -38,6 +38,7 @@ use crate::settings::{FitConfig, MapConfig, MapKind};
 use crate::{Error, Result};
 use folds::{Folds, PerFold};
 use maps::{ClosedForm, Thorough};
+use network::Decision;
 use rayon::prelude::*;
 use std::time::Instant;
 use transforms::{InputDraft, transform_candidates, with_transforms};
@@ -74,36 +75,12 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
         drafts: &drafts,
     };
     let chosen = comparison.choose_transform(&mut prepared)?;
-    let (mut inputs, mut encoded, closed) = comparison.try_rivals(chosen, &mut prepared)?;
-    let question = network::Question {
-        folds: &folds,
-        inputs_plan: &inputs,
-        outputs_plan: &outputs,
-        inputs: &encoded,
-        outputs: &represented,
-        config: &config.map,
-    };
-    let closed_error = closed.error;
-    let layers = layers::Layers {
-        question: &question,
-        config,
-        on_floor: closed.on_floor,
-    };
-    let decision = match config.map.kind {
-        MapKind::Layered => layers.train()?,
-        MapKind::Auto => layers.improve(question.decide(closed)?)?,
-        _ => question.decide(closed)?,
-    };
-    if let Some(other) = decision.inputs {
-        (inputs, encoded) = other;
-    }
-    // What the closed form errs by with as many samples as the network it was compared with.
+    let chosen = comparison.try_rivals(chosen, &mut prepared)?;
+    let candidate = chosen.candidate;
+    let (decision, inputs, encoded) = comparison.choose_map(chosen, &outputs)?;
+    // The closed form's error when fitted to as many samples as the network that it was compared with.
     if let Some(judged) = decision.closed_error {
-        for candidate in &mut prepared.candidates {
-            if candidate.error == closed_error {
-                candidate.error = judged;
-            }
-        }
+        prepared.candidates[candidate].error = judged;
     }
     prepared.candidates.extend(decision.candidates);
     let (kind, candidates) = (config.map.kind, &prepared.candidates);
@@ -176,14 +153,20 @@ impl Comparison<'_> {
             in_order(closed.map(|(_, _, encoded)| self.closed_form(encoded, &self.config.map)))?;
         for ((log, plans, encoded), closed) in all.into_iter().zip(closed) {
             let suffix = if log { " with log input" } else { "" };
+            let candidate = prepared.candidates.len() + closed.chosen;
             prepared
                 .candidates
                 .extend(closed.candidates.iter().map(|c| Candidate {
                     name: format!("{}{suffix}", c.name),
                     error: c.error,
                 }));
-            if best.as_ref().is_none_or(|(.., b)| closed.error < b.error) {
-                best = Some((plans, encoded, closed));
+            if best.as_ref().is_none_or(|b| closed.error < b.closed.error) {
+                best = Some(EncodedInputs {
+                    plans,
+                    inputs: encoded,
+                    closed,
+                    candidate,
+                });
             }
         }
         best.ok_or_else(|| {
@@ -198,21 +181,21 @@ impl Comparison<'_> {
         prepared: &mut Prepared,
     ) -> Result<EncodedInputs> {
         for (i, draft) in self.drafts.iter().enumerate() {
-            // Of what is exact but for rounding nothing is better.
-            if draft.rivals.is_empty() || best.2.error <= self.folds.first().rounding {
+            // An error at rounding level cannot be improved.
+            if draft.rivals.is_empty() || best.closed.error <= self.folds.first().rounding {
                 continue;
             }
             let others = draft.rivals.par_iter();
             let others = in_order(others.map(|rival| self.with_input(&best, i, rival)))?;
-            let named = |(plans, _, closed): &EncodedInputs| Candidate {
-                name: input_space::in_words(&plans[i]),
-                error: closed.error,
+            let named = |tried: &EncodedInputs| Candidate {
+                name: input_space::in_words(&tried.plans[i]),
+                error: tried.closed.error,
             };
             let mut candidates = vec![named(&best)];
             for other in others {
                 candidates.push(named(&other));
-                if other.2.error < best.2.error {
-                    prepared.candidates = other.2.candidates.clone();
+                if other.closed.error < best.closed.error {
+                    prepared.candidates = other.closed.candidates.clone();
                     best = other;
                 }
             }
@@ -225,7 +208,7 @@ impl Comparison<'_> {
                 field: draft.plan.name.clone(),
                 chosen: candidates[0].name.clone(),
                 why: format!(
-                    "with which the operator errs by {:.2e} on all samples, against {others}",
+                    "operator error {:.2e} on all samples, against {others}",
                     candidates[0].error,
                 ),
                 candidates,
@@ -237,31 +220,77 @@ impl Comparison<'_> {
     /// The inputs of `best` with another space for input `i`.
     fn with_input(
         &self,
-        (plans, _, closed): &EncodedInputs,
+        best: &EncodedInputs,
         i: usize,
         plan: &InputPlan,
     ) -> Result<EncodedInputs> {
         let context = self.folds.first();
         context.begin(Step::TryInputBasis("another space".into()));
-        let mut plans = plans.clone();
+        let mut plans = best.plans.clone();
         plans[i] = InputPlan {
             transform: plans[i].transform,
             ..plan.clone()
         };
         let raw = self.config.map.takes_raw_coefficients();
         let encoded = self.folds.encode(&plans, raw)?;
-        // Inputs that are as good need much the same map.
+        // Equally good inputs need nearly the same kernel.
         let mut map = self.config.map.clone();
-        if let Some(choice) = &closed.kernel {
+        if let Some(choice) = &best.closed.kernel {
             map.kernel = map.kernel.like(&choice.settings);
         }
         let closed = self.closed_form(&encoded, &map)?;
-        Ok((plans, encoded, closed))
+        Ok(EncodedInputs {
+            plans,
+            inputs: encoded,
+            candidate: closed.chosen,
+            closed,
+        })
+    }
+
+    /// The better map in closed form, or a network; with the inputs that it takes.
+    fn choose_map(
+        &self,
+        chosen: EncodedInputs,
+        outputs: &[OutputPlan],
+    ) -> Result<(Decision, Vec<InputPlan>, PerFold<Inputs>)> {
+        let EncodedInputs {
+            plans,
+            inputs,
+            closed,
+            ..
+        } = chosen;
+        let question = network::Question {
+            folds: self.folds,
+            inputs_plan: &plans,
+            outputs_plan: outputs,
+            inputs: &inputs,
+            outputs: self.outputs,
+            config: &self.config.map,
+        };
+        let layers = layers::Layers {
+            question: &question,
+            config: self.config,
+            on_floor: closed.on_floor,
+        };
+        let mut decision = match self.config.map.kind {
+            MapKind::Layered => layers.train()?,
+            MapKind::Auto => layers.improve(question.decide(closed)?)?,
+            _ => question.decide(closed)?,
+        };
+        let (plans, inputs) = decision.inputs.take().unwrap_or((plans, inputs));
+        Ok((decision, plans, inputs))
     }
 }
 
-/// Plans of inputs, the inputs of the folds encoded so, and the better map of them.
-type EncodedInputs = (Vec<InputPlan>, PerFold<Inputs>, ClosedForm);
+/// Inputs in the spaces that are the best so far.
+struct EncodedInputs {
+    plans: Vec<InputPlan>,
+    inputs: PerFold<Inputs>,
+    /// The better map of them in closed form.
+    closed: ClosedForm,
+    /// Which of the candidates this map is.
+    candidate: usize,
+}
 
 /// Settings for fields that the data does not have are mistakes.
 fn check_names(config: &FitConfig, data: &Dataset) -> Result<()> {

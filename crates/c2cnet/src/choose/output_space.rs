@@ -72,7 +72,7 @@ pub(super) struct OutputDraft {
     pub ranking: Option<OutputRanking>,
 }
 
-/// Compares bases for the output `name` as a fit does that finds none in the settings.
+/// Compares bases for the output `name` as a fit does whose settings name none.
 pub(crate) fn rank_output(
     context: &Context<'_>,
     config: &FitConfig,
@@ -170,7 +170,8 @@ impl Search<'_> {
         let settings = self.config.output_named(name);
         let vector = self.some.outputs[draft.index].1.is_vector();
         if settings.space == Some(Space::Hybrid) && draft.ranking.is_some() {
-            let (spec, _) = self.best_hybrid(draft, HybridSpec::default().tolerance)?;
+            let best = self.best_hybrid(draft, HybridSpec::default().tolerance)?;
+            let spec = best.map_or_else(HybridSpec::default, |(spec, _)| spec);
             draft.plan.bases = vec![spec.into()];
         } else if let Some(space) = settings.space.filter(|_| !vector) {
             draft.plan.bases = space.of(std::mem::take(&mut draft.plan.bases));
@@ -208,13 +209,15 @@ impl Search<'_> {
             LEFT_SHARE
         };
         let tolerance = (share * error).clamp(f64::EPSILON, 0.5);
-        let (spec, between) = self.best_hybrid(draft, tolerance)?;
+        let Some((spec, between)) = self.best_hybrid(draft, tolerance)? else {
+            return Ok(Some(choice));
+        };
         let kind = match &spec.prescribed {
             Some(prescribed) => format!("{} and learned directions", name_of(prescribed)),
             None => "learned directions".to_string(),
         };
         let why = format!(
-            "because {} {} lose {:.1e} at the points and {:.1e} between, and the map errs by about {error:.1e}; these lose {between:.1e} between the points",
+            "because {} {} lose {:.1e} at the points and {:.1e} between them, and the map's error is about {error:.1e}; these lose {between:.1e} between the points",
             pick.functions,
             name_of(&pick.spec),
             pick.fitted,
@@ -244,10 +247,15 @@ impl Search<'_> {
             .reduce(f64::max)
     }
 
-    /// The prescribed basis, or none, with which learned directions err least between the points, and that error.
-    fn best_hybrid(&self, draft: &OutputDraft, tolerance: f64) -> Result<(HybridSpec, f64)> {
+    /// The prescribed basis, or none, with which learned directions have the smallest error between the points, and that
+    /// error. `None` if no space with learned directions can be trusted.
+    fn best_hybrid(
+        &self,
+        draft: &OutputDraft,
+        tolerance: f64,
+    ) -> Result<Option<(HybridSpec, f64)>> {
         let Some(OutputRanking { ranked, chosen, .. }) = &draft.ranking else {
-            return Ok((HybridSpec::default(), f64::NAN));
+            return Ok(None);
         };
         let mut parts = vec![Some(*chosen)];
         parts.extend(
@@ -282,16 +290,10 @@ impl Search<'_> {
                 None => interpolated.unwrap_or(tried.between),
             };
             // The first ones are preferred in a tie.
-            if best.as_ref().is_none_or(|b| between < b.1 / TIE_RATIO) {
+            if between.is_finite() && best.as_ref().is_none_or(|b| between < b.1 / TIE_RATIO) {
                 best = Some((spec, between));
             }
         }
-        Ok(best.unwrap_or((
-            HybridSpec {
-                tolerance,
-                ..HybridSpec::default()
-            },
-            f64::NAN,
-        )))
+        Ok(best)
     }
 }

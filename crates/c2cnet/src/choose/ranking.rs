@@ -2,7 +2,7 @@
 
 use super::few_readings::FewReadings;
 use super::grid_gap::GridGapCheck;
-use super::search::spread_over;
+use super::thinning::spread_over;
 use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Field};
 use crate::error::in_order;

@@ -2,7 +2,7 @@
 
 use super::few_readings::more_samples;
 use super::ranking::{Ranked, Ranking, StopRule, name_of};
-use super::thinning::thinned;
+use super::thinning::{spread_over, thinned};
 use crate::Result;
 use crate::basis::{BasisSpec, SingleValueSpec};
 use crate::data::{Dataset, Field};
@@ -80,20 +80,4 @@ pub(super) fn search_samples(context: &Context<'_>, config: &FitConfig) -> Resul
     let used = context.train.samples().min(wanted);
     let chosen = spread_over(context.train.samples(), used);
     thinned(&context.train.select(&chosen), context.protocol.seed)
-}
-
-/// `count` of `all` samples, evenly spread: files are often sorted, and the first samples then unlike the rest.
-pub(super) fn spread_over(all: usize, count: usize) -> Vec<usize> {
-    (0..count).map(|i| i * all / count).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::spread_over;
-
-    #[test]
-    fn some_samples_are_spread_over_all() {
-        assert_eq!(spread_over(5, 5), [0, 1, 2, 3, 4]);
-        assert_eq!(spread_over(10, 4), [0, 2, 5, 7]);
-    }
 }

@@ -1,4 +1,4 @@
-//! Fewer points for the comparison of bases.
+//! Fewer samples and points for the comparison of bases.
 
 use crate::data::{Dataset, Field, Fields, Observations, Scattered};
 use crate::decode::choose_withheld;
@@ -10,6 +10,11 @@ const POINTS: usize = 4096;
 
 /// The same per sample if each has its own points, since each then needs a factorisation.
 const OWN_POINTS: usize = 400;
+
+/// `count` of `all` samples, evenly spread: files are often sorted, and the first samples then unlike the rest.
+pub(super) fn spread_over(all: usize, count: usize) -> Vec<usize> {
+    (0..count).map(|i| i * all / count).collect()
+}
 
 /// Some points of a sample that has many of its own.
 fn thinned_sample(sample: &Scattered, seed: u64) -> Scattered {
@@ -86,4 +91,15 @@ pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
         triangles: data.triangles.clone().filter(|_| same_points),
         ..thinned
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread_over;
+
+    #[test]
+    fn some_samples_are_spread_over_all() {
+        assert_eq!(spread_over(5, 5), [0, 1, 2, 3, 4]);
+        assert_eq!(spread_over(10, 4), [0, 2, 5, 7]);
+    }
 }

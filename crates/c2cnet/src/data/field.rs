@@ -17,6 +17,8 @@ pub struct Field {
     vector: bool,
     complex: bool,
     observations: Observations,
+    /// The points that all samples would share if no reading were missing.
+    whole: Option<Points>,
 }
 
 /// Where and what was observed.
@@ -76,6 +78,7 @@ impl Field {
             vector: false,
             complex: false,
             observations: Observations::Shared { points, values },
+            whole: None,
         })
     }
 
@@ -112,6 +115,7 @@ impl Field {
                 points: Points::origin(),
                 values: rows,
             },
+            whole: None,
         })
     }
 
@@ -150,7 +154,19 @@ impl Field {
             vector: false,
             complex: false,
             observations: Observations::PerSample(samples),
+            whole: None,
         })
+    }
+
+    /// The same, which lacks readings at points that all samples would share.
+    pub(super) fn lacking_some_of(mut self, whole: Points) -> Self {
+        self.whole = Some(whole);
+        self
+    }
+
+    /// The points that all samples share, or would share if no reading were missing.
+    pub fn common_points(&self) -> Option<&Points> {
+        self.shared_points().or(self.whole.as_ref())
     }
 
     /// The number of components.
@@ -530,6 +546,7 @@ impl Field {
             vector: self.vector,
             complex: self.complex,
             observations,
+            whole: self.whole.clone(),
         }
     }
 }

@@ -39,7 +39,9 @@ impl Field {
                 .collect(),
             points: points.clone(),
         };
-        Field::per_sample_or_missing(values.len(), (0..samples).map(sample).collect(), missing)
+        let samples = (0..samples).map(sample).collect();
+        let field = Field::per_sample_or_missing(values.len(), samples, missing)?;
+        Ok(field.lacking_some_of(points.clone()))
     }
 
     /// As [`Field::per_sample`], but with NaN as `missing` says.
@@ -100,6 +102,7 @@ mod tests {
         assert_eq!(field.points_of(0).coords(), [0.0, 1.0]);
         assert_eq!(field.values_of(0), [0.0, 2.0, 0.0, 2.0]);
         assert_eq!(field.points_of(1).len(), 3);
+        assert_eq!(field.select(&[1]).common_points(), Some(&points));
         for i in 0..3 {
             values[0][(i, 1)] = f64::NAN;
         }

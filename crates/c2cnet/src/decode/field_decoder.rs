@@ -91,7 +91,7 @@ impl FieldDecoder {
             }
             Observations::PerSample(samples) => {
                 let space = own_points::fit(&basis, samples, withheld, cuts, seed)?;
-                (None, space)
+                (field.common_points().cloned(), space)
             }
         };
         let decoder = FieldDecoder {
@@ -188,7 +188,7 @@ impl FieldDecoder {
         }
     }
 
-    /// The points of the data that the decoder was fitted to, if all samples share them.
+    /// The points of the data that the decoder was fitted to, if all samples share them or would if no reading were missing.
     pub fn points(&self) -> Option<&Points> {
         self.points.as_ref()
     }

@@ -90,7 +90,7 @@ pub(super) fn compare(
             functions: r.functions * field.components(),
             rank: r.rank,
             fitted: r.fitted,
-            withheld: shared.then_some(r.error),
+            withheld: shared.then_some(r.between),
             spec: Some(r.spec),
         })
         .collect();

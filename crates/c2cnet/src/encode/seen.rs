@@ -30,7 +30,7 @@ pub struct Strange {
 impl Seen {
     /// Records the points and ranges of training samples.
     pub(super) fn of(field: &Field) -> Self {
-        let points = field.shared_points().filter(|_| !field.is_vector());
+        let points = field.common_points().filter(|_| !field.is_vector());
         let all = |c| {
             let ranges = (0..field.samples()).map(|k| range(field, k, c));
             let either = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
@@ -42,7 +42,7 @@ impl Seen {
         }
     }
 
-    /// The points of the training samples, if they shared them.
+    /// The points that training samples shared, or would have shared if no reading had been missing.
     pub fn points(&self) -> Option<&Points> {
         self.points.as_ref()
     }

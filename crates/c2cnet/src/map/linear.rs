@@ -107,11 +107,17 @@ impl LinearMap {
         let chosen: Vec<usize> = (0..samples)
             .step_by(samples.div_ceil(LOO_SAMPLES))
             .collect();
-        let z_chosen = linalg::select_rows(z, &chosen);
+        let left_out = LeftOut {
+            z: linalg::select_rows(z, &chosen),
+            chosen,
+            cz: &cz,
+            s,
+            c: c.as_ref(),
+        };
         let mut best = (f64::INFINITY, 1.0);
         for strength in strengths() {
             let tau = strength * largest * largest;
-            let error = loo_error(&cz, z_chosen.as_ref(), &chosen, s, tau, c.as_ref(), targets);
+            let error = left_out.error(tau, targets);
             let worth = if strength < DEEP { WORTH } else { 1.0 };
             if error < worth * best.0 {
                 best = (error, strength);
@@ -223,48 +229,44 @@ impl LinearMap {
     }
 }
 
-/// The mean leave-one-out error of the samples `chosen`, whose rows of $Z$ are `z`.
-fn loo_error(
-    cz: &Mat<f64>,
-    z: MatRef<'_, f64>,
-    chosen: &[usize],
-    s: &[f64],
-    tau: f64,
-    c: MatRef<'_, f64>,
-    targets: &Targets,
-) -> f64 {
-    let samples = c.ncols();
-    let filter: Vec<f64> = s.iter().map(|s| s * s / (s * s + tau)).collect();
-    let mut filtered = cz.clone();
-    for (j, h) in filter.iter().enumerate() {
-        filtered.col_mut(j).iter_mut().for_each(|v| *v *= h);
-    }
-    let fitted = linalg::mul(filtered.as_ref(), z.transpose());
-    let errors: Vec<f64> = chosen
-        .iter()
-        .enumerate()
-        .map(|(row, &k)| {
-            let leverage: f64 = 1.0 / samples as f64
-                + filter
-                    .iter()
-                    .enumerate()
-                    .map(|(j, h)| h * z[(row, j)] * z[(row, j)])
-                    .sum::<f64>();
+/// Samples that are left out one at a time, in terms of the singular value decomposition.
+struct LeftOut<'a> {
+    chosen: Vec<usize>,
+    /// Their rows of $Z$.
+    z: Mat<f64>,
+    /// $CZ$.
+    cz: &'a Mat<f64>,
+    /// Singular values.
+    s: &'a [f64],
+    /// The centred targets of all samples.
+    c: MatRef<'a, f64>,
+}
+
+impl LeftOut<'_> {
+    /// The mean leave-one-out error with the ridge `tau`.
+    fn error(&self, tau: f64, targets: &Targets) -> f64 {
+        let samples = self.c.ncols();
+        let filter: Vec<f64> = self.s.iter().map(|s| s * s / (s * s + tau)).collect();
+        let mut filtered = self.cz.clone();
+        for (j, h) in filter.iter().enumerate() {
+            filtered.col_mut(j).iter_mut().for_each(|v| *v *= h);
+        }
+        let fitted = linalg::mul(filtered.as_ref(), self.z.transpose());
+        let error_without = |(row, &k): (usize, &usize)| {
+            let z = filter.iter().enumerate();
+            let leverage = z.map(|(j, h)| h * self.z[(row, j)] * self.z[(row, j)]);
+            let left = 1.0 - (1.0 / samples as f64 + leverage.sum::<f64>());
             // A sample that the fit always reproduces has no leave-one-out error.
-            let left = 1.0 - leverage;
             if left < 1e-8 {
                 return f64::INFINITY;
             }
-            let off: f64 = fitted
-                .col(row)
-                .iter()
-                .zip(c.col(k).iter())
-                .map(|(f, c)| ((f - c) / left).powi(2))
-                .sum();
+            let pairs = fitted.col(row).iter().zip(self.c.col(k).iter());
+            let off: f64 = pairs.map(|(f, c)| ((f - c) / left).powi(2)).sum();
             relative(off + targets.outside_squared[k], targets.norm_squared[k])
-        })
-        .collect();
-    mean(&errors)
+        };
+        let errors = self.chosen.iter().enumerate().map(error_without);
+        mean(&errors.collect::<Vec<_>>())
+    }
 }
 
 /// $1 - 1/N - l_k$ for each column of the centred `a`, by the smaller of its Gram matrices. `None` if that of a sample is

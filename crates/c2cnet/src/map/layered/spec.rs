@@ -188,15 +188,15 @@ impl LayeredSpec {
     /// The same with at most `budget` samples times passes of a network of the usual size.
     ///
     /// # Errors
-    /// [`Error::Config`] if too few passes are left to learn anything.
-    pub(crate) fn within(&self, sizes: Sizes, budget: usize) -> Result<Self> {
+    /// What to give if too few passes are left to learn anything.
+    pub(crate) fn within(&self, sizes: Sizes, budget: usize) -> std::result::Result<Self, String> {
         let pass = self.work(sizes) / USUAL_NETWORK * sizes.samples as f64;
         let epochs = (budget as f64 / pass) as usize;
         if epochs < FEWEST_EPOCHS {
             let budget = (pass * FEWEST_EPOCHS as f64).ceil();
-            return Err(Error::Config(format!(
-                "layered: {FEWEST_EPOCHS} passes over the samples would take a map.budget of {budget:.2e}"
-            )));
+            return Err(format!(
+                "{FEWEST_EPOCHS} passes over the samples would take a map.budget of {budget:.2e}"
+            ));
         }
         let epochs = epochs.min(self.epochs);
         Ok(LayeredSpec {
