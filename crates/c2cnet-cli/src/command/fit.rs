@@ -408,6 +408,10 @@ fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
     let seconds = &report.seconds;
     let count = counted(report.validation.n_samples, "training sample");
     print_line(match report.held_out {
+        true if report.validation.withheld_rl2e.is_some() => format!(
+            "\nerrors on {count} held out while choosing, at all output points; the errors above are at those \
+             that\nwere not withheld"
+        ),
         true => format!("\nerrors on {count} held out while choosing"),
         false => format!(
             "\nerrors on {count} that trained too: this recipe trains on all of them, so none is \
