@@ -3,6 +3,7 @@
 use crate::file_kind::FileKind;
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
+use c2cnet_formats::Format;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,13 @@ pub fn check<'a>(
             )));
         }
         let Some(there) = existing(path) else {
+            if makes == FileKind::Model && !force.force && called_as_data(path) {
+                return Err(Error::Config(format!(
+                    "{} is a name for data, and this command would write a model; call it {}, or give --force",
+                    path.display(),
+                    path.with_extension("c2c").display()
+                )));
+            }
             continue;
         };
         if !force.force && !replaces(makes, there) {
@@ -54,6 +62,11 @@ pub fn check<'a>(
         }
     }
     Ok(())
+}
+
+/// Whether a name ends as those of data, and says nothing of a model.
+fn called_as_data(path: &Path) -> bool {
+    path.extension().is_some() && !path.exists() && Format::named(path).is_ok()
 }
 
 /// Whether a command that makes one kind of file may replace another without being told to.

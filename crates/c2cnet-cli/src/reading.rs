@@ -28,6 +28,12 @@ impl Reading {
         c2cnet_formats::read_named(path, &Names::default(), self.missing())
     }
 
+    /// The data of a file, or, where it has outputs alone, the prediction.
+    pub fn read_any(self, path: &Path) -> Result<Dataset> {
+        let data = self.read(path);
+        data.or_else(|e| c2cnet_formats::read_prediction(path).map_err(|_| e))
+    }
+
     /// The inputs of a file for a model, which knows their points where an `.npz` file lacks them.
     pub fn read_for(self, model: &C2CNet, path: &Path) -> Result<Dataset> {
         if Format::of(path)? != Format::Npz {
@@ -35,7 +41,7 @@ impl Reading {
         }
         let known = model.inputs().iter();
         let known = known.filter_map(|(name, e)| Some((name.clone(), e.seen().points()?.clone())));
-        Dataset::read_npz_at(path, self.missing(), known.collect())
+        Dataset::read_npz_inputs(path, self.missing(), known.collect())
     }
 
     /// The data of a file with outputs, which a fit or a judgement needs.

@@ -310,3 +310,35 @@ fn progress_in_a_pipe_is_lines() {
         "{said}"
     );
 }
+
+#[test]
+fn parameters_and_quantities_with_own_names_are_converted() {
+    let folder = Folder::new();
+    let row = |k: usize| {
+        let (a, b) = ((k as f64).sin(), (k as f64).cos());
+        format!("{a},{b},{}\n", a + 2.0 * b)
+    };
+    let rows: String = (0..30).map(row).collect();
+    std::fs::write(
+        folder.path("runs.csv"),
+        format!("radius,modulus,drag\n{rows}"),
+    )
+    .unwrap();
+    folder.fail(
+        &["fit", "runs.csv", "-o", "model.c2c"],
+        4,
+        &["c2cnet convert FILE -o data.npz --p radius,modulus --q drag"],
+    );
+    let convert = [
+        "convert",
+        "runs.csv",
+        "-o",
+        "data.npz",
+        "--p",
+        "radius,modulus",
+        "--q",
+        "drag",
+    ];
+    folder.succeed(&convert);
+    folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+}

@@ -119,6 +119,34 @@ fn what_trained_is_said_first_and_a_fraction_can_be_set_apart() {
 }
 
 #[test]
+fn test_samples_from_the_training_file_are_noticed() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", None, false);
+    let all = Dataset::read_npz(&folder.path("data.npz")).unwrap();
+    let part = |name: &str, samples: std::ops::Range<usize>| {
+        let part = all.select(&samples.collect::<Vec<_>>());
+        part.write_npz(&folder.path(name)).unwrap();
+    };
+    part("train.npz", 0..25);
+    part("test.npz", 20..40);
+    part("new.npz", 25..40);
+    let fit = ["fit", "train.npz", "-o", "model.c2c", "--map", "linear"];
+    folder.succeed(&fit);
+    let told = folder.succeed(&["evaluate", "model.c2c", "test.npz"]);
+    assert!(
+        told.starts_with("5 of 20 samples were in the training set: their errors say nothing"),
+        "{told}"
+    );
+    let json = folder.succeed_json(&["evaluate", "model.c2c", "test.npz", "--json"]);
+    assert_eq!(json["in_training"], 5);
+    let told = folder.succeed(&["evaluate", "model.c2c", "new.npz"]);
+    assert!(!told.contains("training set:"), "{told}");
+    folder.succeed(&["report", "model.c2c", "test.npz"]);
+    let page = std::fs::read_to_string(folder.path("model.html")).unwrap();
+    assert!(page.contains("5 of 20 samples were in the training set"));
+}
+
+#[test]
 fn repeated_samples_and_known_test_samples_are_named() {
     let folder = Folder::new();
     write(&folder, "data.npz", Some(35), true);
@@ -250,5 +278,45 @@ fn predictions_need_the_inputs_alone_and_strange_ones_are_named() {
     assert!(
         said.contains("input of sample 0 is") && said.contains("extrapolated"),
         "{said}"
+    );
+}
+
+#[test]
+fn outputs_that_are_not_numbers_do_not_hinder_predictions() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", Some(30), false);
+    folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "whole.npz"]);
+    write_npz(&folder.path("nan.npz"), |npz| {
+        npz.put_f64("x", &[POINTS], ring())?;
+        npz.put_f64("f", &[SAMPLES, POINTS], values(|k, x| vec![wave(k, x)]))?;
+        npz.put_f64("y", &[POINTS], ring())?;
+        npz.put_f64("u", &[SAMPLES, POINTS, 2], values(|_, _| vec![f64::NAN; 2]))
+    })
+    .unwrap();
+    folder.succeed(&["predict", "model.c2c", "nan.npz", "-o", "nan_too.npz"]);
+    let predicted = |name: &str| {
+        let data = Dataset::read_prediction(&folder.path(name)).unwrap();
+        data.outputs[0].1.values_of(7)
+    };
+    assert_eq!(predicted("nan_too.npz"), predicted("whole.npz"));
+    folder.fail(&["evaluate", "model.c2c", "nan.npz"], 3, &["NaN"]);
+}
+
+#[test]
+fn predictions_in_every_format_can_be_looked_at() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", Some(30), false);
+    folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    for name in ["p.npz", "p.csv", "p.vtu", "p.vtk", "p.msh"] {
+        folder.succeed(&["predict", "model.c2c", "data.npz", "-o", name]);
+        let told = folder.succeed(&["inspect", name]);
+        assert!(told.starts_with("prediction: "), "{name}: {told}");
+        folder.succeed(&["plot", name, "--sample", "2", "-o", "p.svg", "--force"]);
+    }
+    let json = folder.succeed_json(&["inspect", "p.csv", "--json"]);
+    assert_eq!(
+        (&json["kind"], &json["n_samples"]),
+        (&"prediction".into(), &SAMPLES.into())
     );
 }

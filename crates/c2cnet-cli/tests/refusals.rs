@@ -184,3 +184,102 @@ fn outputs_that_cannot_be_written_are_refused_before_any_work() {
     );
     folder.fail(&["demo", "--out", "model.c2c"], 4, &["model.c2c"]);
 }
+
+#[test]
+fn slips_of_a_first_hour_say_what_to_do() {
+    let folder = prepared();
+    folder.fail(
+        &["plot", "data.npz", "--sample", "-1"],
+        2,
+        &["samples count from 0"],
+    );
+    let at = [
+        "predict",
+        "model.c2c",
+        "data.npz",
+        "--at",
+        "0.5",
+        "-o",
+        "p.npz",
+    ];
+    folder.fail(
+        &at,
+        2,
+        &["--at takes a file of points", "echo '0.5' > points.csv"],
+    );
+    folder.fail(
+        &["diagnose", "data.npz", "-o", "data.npz"],
+        4,
+        &["is a file", "another folder"],
+    );
+    folder.fail(&["report", "nothing"], 4, &["nothing: does not exist"]);
+    folder.fail(
+        &["fit", "data.npz", "-o", "new.npz"],
+        2,
+        &["new.npz is a name for data", "call it new.c2c"],
+    );
+    let optimiser = [
+        "fit",
+        "data.npz",
+        "-o",
+        "m.c2c",
+        "--set",
+        "map.mlp.optimizer=adam",
+    ];
+    folder.fail(
+        &optimiser,
+        2,
+        &["expected a table, such as { kind = \"adam\""],
+    );
+    for (name, text, words) in [
+        ("a.npz", "{\"a\": 1}\n", "holds JSON"),
+        ("a.csv", "[1, 2]\n", "holds JSON"),
+        ("b.npz", "hello world\n", "holds text, and no arrays"),
+        ("c.csv", "<!DOCTYPE html>\n", "holds HTML or XML"),
+    ] {
+        std::fs::write(folder.path(name), text).unwrap();
+        folder.fail(&["inspect", name], 4, &[words, "numpy.savez"]);
+    }
+}
+
+#[test]
+fn a_single_sample_needs_an_axis_in_front() {
+    let folder = prepared();
+    let axis = || (0..8).map(|i| f64::from(i) / 7.0);
+    let field = |name: &str, shape: &[usize], axes: bool| {
+        write_npz(&folder.path(name), |npz| {
+            if axes {
+                npz.put_f64("x0", &[8], axis())?;
+                npz.put_f64("x1", &[8], axis())?;
+            }
+            npz.put_f64("f", shape, vec![1.0; shape.iter().product()])
+        })
+        .unwrap();
+    };
+    field("grid.npz", &[8, 8], true);
+    folder.fail(
+        &["inspect", "grid.npz"],
+        4,
+        &["of a single sample save f[None]"],
+    );
+    field("line.npz", &[101], false);
+    let predict = ["predict", "model.c2c", "line.npz", "-o", "p.npz"];
+    folder.fail(&predict, 4, &["of a single sample save f[None]"]);
+    let vectors = |name: &str, samples: usize, shape: &[usize]| {
+        write_npz(&folder.path(name), |npz| {
+            let value = |i: usize| (i as f64).sin();
+            npz.put_f64("p", shape, (0..shape.iter().product()).map(value))?;
+            npz.put_f64("q", &[samples], (0..samples).map(value))
+        })
+        .unwrap();
+    };
+    vectors("vectors.npz", 30, &[30, 2]);
+    folder.succeed(&["fit", "vectors.npz", "-o", "v.c2c", "--map", "linear"]);
+    vectors("one.npz", 2, &[2]);
+    let predict = ["predict", "v.c2c", "one.npz", "-o", "p.npz"];
+    folder.fail(
+        &predict,
+        3,
+        &["1 value per sample", "save p[None], of shape (1, 2)"],
+    );
+}

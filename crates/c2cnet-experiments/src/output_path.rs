@@ -53,7 +53,14 @@ pub fn check_ending(path: &Path, what: &str, endings: &[&str]) -> Result<()> {
 }
 
 /// Makes the folder `path` where it does not exist yet.
+///
+/// # Errors
+/// If there is a file of this name, or the folder cannot be made.
 pub fn folder(path: &Path) -> Result<()> {
+    if path.exists() && !path.is_dir() {
+        let reason = "is a file, and a folder is needed here; give the name of another folder";
+        return Err(Error::io(path, io::Error::other(reason)));
+    }
     std::fs::create_dir_all(path).map_err(|e| Error::io(path, e))
 }
 

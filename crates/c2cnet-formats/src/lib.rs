@@ -134,6 +134,18 @@ pub fn read_named(path: &Path, names: &Names, missing: Missing) -> Result<Datase
     }
 }
 
+/// Reads a file of outputs alone, such as a prediction, of any format: a data set without inputs.
+///
+/// # Errors
+/// As [`read`], and if the file holds inputs or no outputs.
+pub fn read_prediction(path: &Path) -> Result<Dataset> {
+    match Format::of(path)? {
+        Format::Npz => Dataset::read_prediction(path),
+        Format::Csv => table::read_prediction(path),
+        _ => samples::prediction_of_mesh(path, &read_mesh(path)?),
+    }
+}
+
 /// Reads many files with one sample each, in the order given: meshes with point data, or tables.
 ///
 /// # Errors

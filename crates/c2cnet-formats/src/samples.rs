@@ -17,6 +17,10 @@ pub struct Names {
     pub inputs: Vec<String>,
     /// Arrays with output functions.
     pub outputs: Vec<String>,
+    /// Columns of a table with parameters: the entries of one vector.
+    pub parameters: Vec<String>,
+    /// Columns of a table with quantities that are not functions: the entries of one vector.
+    pub quantities: Vec<String>,
     /// The columns of a table with coordinates.
     pub points: Vec<String>,
     /// The column of a table that says which sample a row belongs to.
@@ -42,6 +46,12 @@ pub(crate) fn of_mesh(
     if !names.points.is_empty() {
         return Err(Error::Config(format!(
             "{}: a mesh has its own points; --x is for tables",
+            path.display()
+        )));
+    }
+    if !names.parameters.is_empty() || !names.quantities.is_empty() {
+        return Err(Error::Config(format!(
+            "{}: a mesh holds functions; --p and --q are for tables",
             path.display()
         )));
     }
@@ -78,6 +88,30 @@ pub(crate) fn of_mesh(
     data.check()
         .map_err(|e| Error::format(path, e.to_string()))?;
     Ok(data)
+}
+
+/// The outputs of a file without inputs.
+pub(crate) fn prediction_of_mesh(path: &Path, mesh: &Mesh) -> Result<Dataset> {
+    let outputs = by_key(path, mesh, "u", Missing::Refuse)?;
+    let inputs = by_key(path, mesh, "f", Missing::Refuse)?;
+    let mut counts = outputs.iter().map(|(_, field)| field.samples());
+    let first = counts.next();
+    if !inputs.is_empty() || first.is_none() || counts.any(|n| Some(n) != first) {
+        return Err(Error::format(
+            path,
+            "is no prediction, which has outputs u alone, the same number of samples of each",
+        ));
+    }
+    Ok(Dataset {
+        inputs,
+        outputs,
+        n_train: None,
+        split: None,
+        triangles: Some(mesh.cells.triangles.clone())
+            .filter(|t| !t.is_empty() && mesh.points.dim() == 2),
+        tetrahedra: Some(mesh.cells.tetrahedra.clone()).filter(|t| !t.is_empty()),
+        meta: Value::Null,
+    })
 }
 
 fn listed(mesh: &Mesh) -> String {

@@ -73,6 +73,7 @@ pub fn read_files<'py>(
         outputs,
         points,
         sample,
+        ..Names::default()
     };
     let missing = meaning(missing)?;
     let read = || -> Result<(Dataset, Vec<String>)> {

@@ -80,6 +80,27 @@ pub enum Error {
     Interrupted,
 }
 
+/// A number with at most four digits, in ordinary notation where that is short.
+pub(crate) fn short(v: f64) -> String {
+    let size = v.abs();
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text.to_string(),
+    };
+    if v == 0.0 || (1e-3..1e5).contains(&size) {
+        let digits = match v == 0.0 {
+            true => 0,
+            false => (3 - size.log10().floor() as i32).clamp(0, 6) as usize,
+        };
+        return trimmed(&format!("{v:.digits$}"));
+    }
+    let text = format!("{v:.3e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => format!("{}e{exponent}", trimmed(digits)),
+        None => text,
+    }
+}
+
 /// What to do about a value that is not finite.
 fn repair(value: f64, optional: bool) -> &'static str {
     match (value.is_nan(), optional) {
@@ -140,4 +161,26 @@ pub(crate) fn in_order<T: Send>(
     results: impl ParallelIterator<Item = Result<T>>,
 ) -> Result<Vec<T>> {
     results.collect::<Vec<_>>().into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn numbers_in_messages_are_short() {
+        for (v, text) in [
+            (1.007, "1.007"),
+            (0.0, "0"),
+            (100.0, "100"),
+            (0.001, "0.001"),
+            (-12_345.678, "-12346"),
+            (3.609_970_858_697_047e200, "3.61e200"),
+            (1e160, "1e160"),
+            (2.1e-4, "2.1e-4"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(short(v), text);
+        }
+    }
 }

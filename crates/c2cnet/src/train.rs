@@ -5,7 +5,7 @@ use crate::data::{Dataset, Points};
 use crate::encode::Kind;
 use crate::fit::{Context, Prepared, build};
 use crate::observe::Observer;
-use crate::operator::{C2CNet, MovingNodes};
+use crate::operator::{C2CNet, MovingNodes, trained_on};
 use crate::plan::{Plan, Protocol};
 use crate::report::{Choice, FitReport, Subject};
 use crate::settings::{FitConfig, InputConfig, OutputConfig, Space};
@@ -315,8 +315,11 @@ fn training_samples(data: Cow<'_, Dataset>) -> Result<Dataset> {
     };
     if train.samples() < 5 {
         return Err(Error::Data(format!(
-            "{} training samples are too few: some are held out to judge the choices; give at least 5",
-            train.samples()
+            "{} too few: some are held out to judge the choices; give at least 5",
+            match train.samples() {
+                1 => "1 training sample is".to_string(),
+                n => format!("{n} training samples are"),
+            }
         )));
     }
     for (name, field) in &train.inputs {
@@ -333,6 +336,8 @@ struct Source {
     begin: Instant,
     fingerprint: String,
     n_train: usize,
+    /// Digests of the training samples.
+    trained_on: String,
     /// The test samples, where a split names them.
     test: Option<Vec<usize>>,
     meta: serde_json::Value,
@@ -345,10 +350,12 @@ impl Source {
     fn of(data: &Dataset) -> Result<Self> {
         let begin = Instant::now();
         data.check()?;
+        let train = data.train_indices();
         Ok(Source {
             begin,
             fingerprint: data.fingerprint(),
-            n_train: data.train_indices().len(),
+            n_train: train.len(),
+            trained_on: trained_on(data, &train),
             test: data.split.as_ref().map(|_| data.test_indices()),
             meta: data.meta.clone(),
             warnings: data.warnings(),
@@ -379,6 +386,7 @@ impl Source {
                 "test": self.test,
                 "meta": self.meta,
             },
+            "trained_on": self.trained_on,
             "choices": report.choices.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "validation": report.validation,
             "held_out": report.held_out,

@@ -22,6 +22,7 @@ meshio reads: python -m c2cnet convert --help
 Examples:
   c2cnet convert run_*.vtu --f conductivity --u temperature -o data.npz
   c2cnet convert sensors.csv --sample run --x lon,lat --f wind --u wave -o d.npz
+  c2cnet convert runs.csv --p radius,modulus --q drag -o data.npz
   c2cnet convert data.npz -o data.csv";
 
 /// Convert data between formats, or collect files with one sample each.
@@ -43,6 +44,14 @@ pub struct Args {
     /// The array or column of the output [default: u, u.NAME].
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     u: Vec<String>,
+
+    /// The columns of a table with parameters, which are no functions [default: p, p[0], p[1], ...].
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    p: Vec<String>,
+
+    /// The columns of a table with quantities to be predicted, which are no functions [default: q, q[0], ...].
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    q: Vec<String>,
 
     /// The columns of a table with coordinates [default: x, y, z or x0, x1, ...].
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
@@ -69,6 +78,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let names = Names {
         inputs: args.f.clone(),
         outputs: args.u.clone(),
+        parameters: args.p.clone(),
+        quantities: args.q.clone(),
         points: args.x.clone(),
         sample: args.sample.clone(),
     };

@@ -9,7 +9,7 @@ use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
 use c2cnet::basis::FieldBasis;
 use c2cnet::data::Dataset;
-use c2cnet::operator::EvaluationReport;
+use c2cnet::operator::{EvaluationReport, Known};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::picture::{self, Shown, Which};
 use c2cnet_experiments::terminal::{self, Progress, counted, print_line};
@@ -119,6 +119,7 @@ fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     }
     drop(progress);
     let evaluated = Evaluated {
+        known: model.known(&chosen.inputs),
         worst_sample: Some(indices[report.worst_sample]),
         report,
         on,
@@ -204,6 +205,7 @@ fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
     let mut notes = vec![worst];
     notes.extend(skipped.summary(shards.len()));
     let evaluated = Evaluated {
+        known: None,
         worst_sample: None,
         report,
         on: sets.into_iter().collect::<Vec<_>>().join(", "),
@@ -220,6 +222,8 @@ fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
 /// Errors with what is to be said of them.
 struct Evaluated {
     report: EvaluationReport,
+    /// Those that the model was fitted to.
+    known: Option<Known>,
     /// Its number in the file; of several shards, a note names it.
     worst_sample: Option<usize>,
     /// On which samples.
@@ -238,7 +242,11 @@ impl Evaluated {
                 serde_json::json!(withheld_at_fit(model)),
             );
             match self.worst_sample {
-                Some(number) => object.insert("worst_sample".into(), serde_json::json!(number)),
+                Some(number) => {
+                    let known = self.known.map_or(0, |known| known.count);
+                    object.insert("in_training".into(), serde_json::json!(known));
+                    object.insert("worst_sample".into(), serde_json::json!(number))
+                }
                 None => object.insert("notes".into(), serde_json::json!(self.notes)),
             };
             return terminal::print_json(&object.into());
@@ -251,6 +259,8 @@ impl Evaluated {
                 "The model was fitted to {which}these samples: on others its errors are larger.\n\
                  `c2cnet fit --test-fraction 0.2` sets some apart.\n"
             ))?;
+        } else if let Some(known) = self.known {
+            print_line(format_args!("{known}.\n"))?;
         }
         print_line(format_args!(
             "errors on {} ({on}), predicted in {seconds:.3} s",
@@ -261,7 +271,7 @@ impl Evaluated {
             print_line(format_args!(
                 "\nAt output points that no space had seen, held-out training samples had an RL2E of {}.\n\
                  Those points returned for the final fit.",
-                terminal::error(error)
+                terminal::number(error)
             ))?;
         }
         self.notes.iter().try_for_each(print_line)

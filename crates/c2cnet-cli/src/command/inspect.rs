@@ -79,7 +79,7 @@ fn describe(file: &Path, reading: Reading) -> Result<(String, serde_json::Value)
         },
         FileKind::Model => model::describe(&C2CNet::load(file)?, file),
         FileKind::Figure | FileKind::Page | FileKind::Other => {
-            Ok(data::describe(&reading.read(file)?))
+            Ok(data::describe(&reading.read_any(file)?))
         }
     }
 }

@@ -38,7 +38,7 @@ pub struct Args {
     data: PathBuf,
 
     /// The sample, counted from 0 as in the file [default: 0].
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number)]
     sample: Option<usize>,
 
     /// Where to write the picture, as .svg or .png [default: here, by the name of the file, for
@@ -54,6 +54,13 @@ pub struct Args {
 
     #[command(flatten)]
     force: Force,
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| match text.starts_with('-') {
+        true => "samples count from 0".into(),
+        false => "give the number of a sample, counted from 0".into(),
+    })
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -107,8 +114,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 /// Data of any format, or a prediction.
 fn read(path: &Path, reading: Reading) -> c2cnet::Result<Dataset> {
     match FileKind::of(path)? {
-        FileKind::Prediction => Dataset::read_prediction(path),
-        _ => reading.read(path),
+        FileKind::Prediction => c2cnet_formats::read_prediction(path),
+        _ => reading.read_any(path),
     }
 }
 

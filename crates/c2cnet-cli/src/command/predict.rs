@@ -6,7 +6,7 @@ use crate::reading::{Reading, of_file};
 use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
 use c2cnet::data::{Dataset, Field, Fields, Points, Scattered};
-use c2cnet::internal::read_output_points;
+use c2cnet::internal::{read_output_points, value_keys};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::terminal::{self, Progress, counted, interrupt, print_line};
@@ -115,17 +115,11 @@ fn predict_file(args: &Args, input: &Path) -> anyhow::Result<()> {
             "n_points": points,
         }))?;
     } else {
-        let points: Vec<String> = points
-            .iter()
-            .flatten()
-            .map(|&n| counted(n, "point"))
-            .collect();
-        let at = if points.is_empty() { "" } else { " at " };
         print_line(format_args!(
-            "wrote {}: {}{at}{}",
+            "wrote {}: {}{}",
             args.output.display(),
             counted(data.samples(), "sample"),
-            points.join(", ")
+            places_in_words(&prediction)
         ))?;
     }
     Ok(())
@@ -211,6 +205,7 @@ impl Predictor {
         let places = match &args.at {
             None => None,
             Some(path) => {
+                check_is_file_of_points(path)?;
                 let places = c2cnet_formats::read_places(path)?;
                 for (_, decoder) in model.outputs() {
                     let fits = decoder.check_dim(&places.points);
@@ -264,6 +259,19 @@ impl Predictor {
         }
         Ok(with_cells(outputs, self.places.as_ref(), data))
     }
+}
+
+/// Refuses coordinates in place of a file.
+fn check_is_file_of_points(path: &Path) -> Result<()> {
+    let text = path.to_string_lossy();
+    let mut numbers = text.split([',', ' ', ';']).filter(|part| !part.is_empty());
+    if path.exists() || !numbers.all(|number| number.parse::<f64>().is_ok()) {
+        return Ok(());
+    }
+    Err(Error::Config(format!(
+        "--at {text}: --at takes a file of points, one per line; make one: echo '{text}' > points.csv, and give --at \
+         points.csv"
+    )))
 }
 
 /// The outputs, with the cells between their points where these are known.
@@ -376,6 +384,22 @@ fn field(target: Target, mut values: Vec<Vec<Mat<f64>>>) -> Result<Field> {
                     .collect(),
             });
             Field::per_sample(components, samples.collect())
+        }
+    }
+}
+
+/// At how many points outputs are predicted, by name where there are several.
+fn places_in_words(prediction: &Dataset) -> String {
+    let (_, keys) = value_keys(prediction);
+    let functions = prediction.outputs.iter().zip(keys);
+    let functions = functions.filter_map(|((_, field), key)| Some((key, points(field)?)));
+    match &functions.collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        [(_, n)] => format!(" at {}", counted(*n, "point")),
+        all => {
+            let each = all.iter();
+            let each = each.map(|(key, n)| format!("{key} at {}", counted(*n, "point")));
+            format!(", {}", each.collect::<Vec<_>>().join(", "))
         }
     }
 }

@@ -60,6 +60,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    if !args.subject.exists() {
+        let reason = "does not exist; give a model file and data, or the folder of a run";
+        let missing = std::io::Error::new(std::io::ErrorKind::NotFound, reason);
+        return Err(Error::io(&args.subject, missing).into());
+    }
     let is_run = args.subject.is_dir();
     match (&args.data, is_run) {
         (None, true) => of_run(args),

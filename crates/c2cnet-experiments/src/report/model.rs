@@ -107,7 +107,11 @@ fn opening(subject: &Subject<'_>) -> Markup {
             h1 { (name(subject.model_file)) }
             p.lead {
                 "Errors on " (counted(report.n_samples, "sample")) " (" (subject.on) ") of " code { (name(subject.data_file)) } ". "
-                @if subject.on == "train" { strong { "The model was fitted to these samples: on others its errors are larger." } }
+                @if subject.on == "train" {
+                    strong { "The model was fitted to these samples: on others its errors are larger." }
+                } @else if let Some(known) = subject.model.known(&subject.data.inputs) {
+                    strong { (known) "." }
+                }
             }
             p.facts {
                 @if let Some(n) = info["data"]["n_train"].as_u64() { span { "fitted to " (counted(n as usize, "sample")) } }

@@ -99,10 +99,10 @@ pub fn number(v: f64) -> String {
     }
 }
 
-/// An error or a ratio, always as a power of ten: errors are compared by their exponents.
+/// An error or a ratio: below one as a power of ten, because errors are compared by their exponents.
 pub fn error(v: f64) -> String {
-    if v == 0.0 {
-        "0".into()
+    if v == 0.0 || (1.0..1e5).contains(&v.abs()) {
+        number(v)
     } else {
         format!("{v:.3e}")
     }

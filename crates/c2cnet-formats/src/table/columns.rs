@@ -73,16 +73,33 @@ impl Columns {
                 });
             }
         }
+        let vectors = [("p", &names.parameters), ("q", &names.quantities)];
+        for (side, (key, given)) in vectors.into_iter().enumerate() {
+            if !given.is_empty() {
+                columns.vectors[side].push(Quantity {
+                    key: key.into(),
+                    name: String::new(),
+                    columns: given.iter().map(wanted).collect::<Outcome<_>>()?,
+                });
+            }
+        }
         let mut known: Vec<usize> = columns.points.clone();
         known.extend(&columns.output_points);
         known.extend(columns.sample.into_iter().chain(columns.split));
-        let named = columns.functions.iter().flatten();
+        let functions = columns.functions.iter().flatten();
+        let named = functions.chain(columns.vectors.iter().flatten());
         known.extend(named.flat_map(|q| q.columns.iter().copied()));
-        let keyed = names.inputs.is_empty() && names.outputs.is_empty();
-        for (c, column) in header.iter().enumerate() {
+        let given = [
+            &names.inputs,
+            &names.outputs,
+            &names.parameters,
+            &names.quantities,
+        ];
+        let keyed = given.iter().all(|names| names.is_empty());
+        for c in 0..header.len() {
             match known.contains(&c) {
                 true => {}
-                false if keyed => columns.quantity(c, column)?,
+                false if keyed => columns.quantity(c, header)?,
                 false => columns.ignored.push(c),
             }
         }
@@ -91,11 +108,13 @@ impl Columns {
     }
 
     /// Takes the column `f`, `f[0]`, `u.NAME[1]`, `p[2]` and so on.
-    fn quantity(&mut self, c: usize, column: &str) -> Outcome<()> {
+    fn quantity(&mut self, c: usize, header: &[&str]) -> Outcome<()> {
+        let column = header[c];
         let unknown = || {
             format!(
                 "has a column {column:?} that is not known; columns are sample, split, x, y, z (or x0, x1, ...), f, u, p, \
-                 q, f[0], f.NAME and so on, and y0, y1, ... for points of outputs; other names: {CONVERT}"
+                 q, f[0], f.NAME and so on, and y0, y1, ... for points of outputs; {}",
+                other_names(header, &self.points)
             )
         };
         let (key, component) = match column.strip_suffix(']').and_then(|c| c.rsplit_once('[')) {
@@ -138,7 +157,8 @@ impl Columns {
                 q.key
             )),
             None if self.vectors.iter().all(Vec::is_empty) => Err(format!(
-                "has neither functions f, u nor vectors p, q among its columns {listed}; say what they are: {CONVERT}"
+                "has neither functions f, u nor vectors p, q among its columns {listed}; {}",
+                other_names(header, &self.points)
             )),
             _ => Ok(()),
         }
@@ -152,6 +172,27 @@ impl Columns {
         }
     }
 }
+
+/// How columns with other names are read: without coordinates they are likely to be parameters and quantities.
+fn other_names(header: &[&str], points: &[usize]) -> String {
+    match header {
+        [parameters @ .., quantity] if points.is_empty() && !parameters.is_empty() => {
+            let mut all: Vec<&str> = parameters.iter().take(MOST_LISTED).copied().collect();
+            if parameters.len() > MOST_LISTED {
+                all.push("...");
+            }
+            format!(
+                "parameters and quantities with other names, a row for each sample, say of which the last column is the \
+                 output: c2cnet convert FILE -o data.npz --p {} --q {quantity}; functions: {CONVERT}",
+                all.join(",")
+            )
+        }
+        _ => format!("other names: {CONVERT}"),
+    }
+}
+
+/// Columns that an example names, at most.
+const MOST_LISTED: usize = 8;
 
 /// The columns called x, y, z or x0, x1, ...
 pub(super) fn points_by_name(header: &[&str]) -> Outcome<Vec<usize>> {

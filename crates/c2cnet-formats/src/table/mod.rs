@@ -27,7 +27,7 @@ mod write;
 mod tests;
 
 pub(crate) use points::points;
-pub(crate) use read::{ignored, read};
+pub(crate) use read::{ignored, read, read_prediction};
 pub(crate) use write::write;
 
 /// Keys of functions and of vectors, of the inputs and of the outputs.

@@ -17,8 +17,39 @@ use std::path::Path;
 /// Names the line or the column.
 pub(crate) fn read(path: &Path, names: &Names, missing: Missing) -> Result<Dataset> {
     let bytes = read_plain(path)?;
-    let bad = |reason: String| Error::format(path, reason);
-    parse(&bytes, names, missing).map_err(bad)
+    let parsed = parse(&bytes, names, missing);
+    parsed.map_err(|reason| Error::format(path, no_table(path, &bytes).unwrap_or(reason)))
+}
+
+/// What text is that is not meant to be a table.
+fn no_table(path: &Path, bytes: &[u8]) -> Option<String> {
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(START)]);
+    let start = start.trim_start_matches('\u{feff}').trim_start();
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let what = match start.chars().next() {
+        Some('{' | '[') => "holds JSON",
+        Some('<') => "holds HTML or XML",
+        _ if ["npz", "npy"].iter().any(|e| extension == *e) => "holds text, and no arrays",
+        _ => return None,
+    };
+    let first = start.lines().next().unwrap_or_default();
+    let shown: String = first.chars().take(30).collect();
+    Some(format!(
+        "{what} (it begins with {shown}); data is an .npz file, as numpy.savez writes it, a table (.csv) or a mesh \
+         (.vtu, .vtk, .msh)"
+    ))
+}
+
+/// Bytes that tell what text is.
+const START: usize = 512;
+
+/// Reads a table of outputs alone.
+///
+/// # Errors
+/// As [`read`], and if there are inputs or no outputs.
+pub(crate) fn read_prediction(path: &Path) -> Result<Dataset> {
+    let bytes = read_plain(path)?;
+    parse_prediction(&bytes).map_err(|reason| Error::format(path, reason))
 }
 
 /// The columns that are not read.
@@ -70,6 +101,21 @@ pub(super) fn in_words(error: &csv::Error) -> String {
 }
 
 pub(super) fn parse(bytes: &[u8], names: &Names, missing: Missing) -> Outcome<Dataset> {
+    let data = fields(bytes, names, missing)?;
+    data.check().map_err(|e| e.to_string())?;
+    Ok(data)
+}
+
+pub(super) fn parse_prediction(bytes: &[u8]) -> Outcome<Dataset> {
+    let data = fields(bytes, &Names::default(), Missing::Refuse)?;
+    match data.inputs.is_empty() && !data.outputs.is_empty() {
+        true => Ok(data),
+        false => Err("is no prediction, which has outputs u or q alone".into()),
+    }
+}
+
+/// What the columns hold, which may be outputs alone.
+fn fields(bytes: &[u8], names: &Names, missing: Missing) -> Outcome<Dataset> {
     let mut reader = reader_of(bytes);
     let header = header_of(&mut reader)?;
     let columns = Columns::new(&header.iter().collect::<Vec<_>>(), names)?;
@@ -134,7 +180,7 @@ impl Columns {
             }
         }
         let [inputs, outputs] = sides;
-        let data = Dataset {
+        Ok(Dataset {
             inputs,
             outputs,
             n_train: None,
@@ -142,9 +188,7 @@ impl Columns {
             triangles: None,
             tetrahedra: None,
             meta: Value::Null,
-        };
-        data.check().map_err(|e| e.to_string())?;
-        Ok(data)
+        })
     }
 }
 

@@ -54,6 +54,7 @@ fn own_names_of_columns() {
         outputs: vec!["wave".into()],
         points: vec!["lon".into(), "lat".into()],
         sample: None,
+        ..Names::default()
     };
     let text = b"lat,lon,wind,wave,note\n1,2,3,4,hello\n";
     let data = parse(text, &names, Missing::Refuse).unwrap();
@@ -106,6 +107,7 @@ fn names_in_capitals_and_a_column_of_samples_with_another_name() {
         outputs: vec!["sound".into()],
         points: vec!["depth".into()],
         sample: Some("run".into()),
+        ..Names::default()
     };
     let text = b"run,depth,salinity,sound,note\n0,0,1,2,a\n1,0,3,4,b\n";
     let data = parse(text, &names, Missing::Refuse).unwrap();
@@ -154,4 +156,32 @@ fn points_are_found_by_the_names_of_columns() {
         let error = points(text).expect_err(text);
         assert!(error.contains(part), "{text}: {error}");
     }
+}
+
+#[test]
+fn parameters_and_quantities_with_own_names() {
+    let text = b"radius,modulus,note,drag\n1,2,a,3\n4,5,b,6\n";
+    let error = parse(text, &Names::default(), Missing::Refuse).unwrap_err();
+    assert!(
+        error.contains("c2cnet convert FILE -o data.npz --p radius,modulus,note --q drag"),
+        "{error}"
+    );
+    let names = Names {
+        parameters: vec!["radius".into(), "modulus".into()],
+        quantities: vec!["drag".into()],
+        ..Names::default()
+    };
+    let data = parse(text, &names, Missing::Refuse).unwrap();
+    assert_eq!(data.inputs.get("").unwrap().values_of(1), [4.0, 5.0]);
+    assert_eq!(data.outputs.get("").unwrap().values_of(1), [6.0]);
+}
+
+#[test]
+fn outputs_alone_are_a_prediction() {
+    let text = b"sample,x0,u\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n";
+    assert!(parse(text, &Names::default(), Missing::Refuse).is_err());
+    let data = super::read::parse_prediction(text).unwrap();
+    assert_eq!(data.samples(), 2);
+    assert_eq!(data.outputs.get("").unwrap().values_of(1), [3.0, 4.0]);
+    assert!(super::read::parse_prediction(b"x,f,u\n0,1,2\n").is_err());
 }

@@ -370,6 +370,8 @@ impl Template {
             "sources": sources,
             "meta": info["data"]["meta"],
         });
+        // Of the first samples alone.
+        info["trained_on"].take();
         info["accumulated"] = serde_json::json!(report);
         // Points were withheld when bases were chosen, and have returned; all else is judged anew.
         let chosen = info["validation"].take();

@@ -1,7 +1,7 @@
 //! Closed-form maps compared on held-out training samples.
 
 use super::folds::Fold;
-use crate::error::in_order;
+use crate::error::{in_order, short};
 use crate::fit::fold_linear;
 use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap, joint};
 use crate::metrics::mean;
@@ -176,7 +176,7 @@ pub(super) fn explain(
 ) -> Choice {
     let list: Vec<String> = candidates
         .iter()
-        .map(|c| format!("{} {:.3e}", c.name, c.error))
+        .map(|c| format!("{} {}", c.name, short(c.error)))
         .collect();
     let why = match wanted {
         MapKind::Auto => "by the error on held-out training samples",

@@ -135,12 +135,18 @@ impl Dataset {
                     .into(),
             ));
         }
+        if !(fraction > 0.0 && fraction < 1.0) {
+            return Err(Error::Config(format!(
+                "a test fraction of {fraction}: the fraction is a number between 0 and 1, such as 0.2 for a fifth of the \
+                 samples"
+            )));
+        }
         let samples = self.samples();
         let test = (fraction * samples as f64).round() as usize;
-        if !(fraction > 0.0 && fraction < 1.0) || test == 0 || test >= samples {
+        if test == 0 || test >= samples {
             return Err(Error::Config(format!(
-                "a test fraction of {fraction} leaves {test} of {samples} samples for testing; give a number between 0 \
-                 and 1 that leaves some on both sides"
+                "a test fraction of {fraction} leaves {test} of {samples} samples for testing; give one that leaves \
+                 some on both sides"
             )));
         }
         let mut order: Vec<usize> = (0..samples).collect();

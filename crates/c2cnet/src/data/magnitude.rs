@@ -1,6 +1,7 @@
 //! Magnitudes that arithmetic can handle: errors and encoders need the squares of values, and products of those.
 
 use super::{Field, Observations};
+use crate::error::short;
 use crate::{Error, Result};
 
 /// Squares of values in this range, their sums and products are finite and nonzero.
@@ -69,8 +70,9 @@ impl Field {
         match size <= LARGEST {
             true => Ok(size),
             false => Err(Error::Data(format!(
-                "{label}: sample {k} has a value of size {size:e}, and squares of such numbers overflow; remove it, \
-                 or give the data in smaller units"
+                "{label}: sample {k} has a value of size {}, and squares of such numbers overflow; remove it, \
+                 or give the data in smaller units",
+                short(size)
             ))),
         }
     }

@@ -246,8 +246,9 @@ fn expand(entries: &[Entry], values: MatRef<'_, f64>) -> Result<Mat<f64>> {
 
 pub(crate) fn check_width(found: usize, fitted: usize) -> Result<()> {
     if found != fitted {
+        let plural = if found == 1 { "" } else { "s" };
         return Err(Error::Data(format!(
-            "{found} values per sample, the model was fitted to {fitted}"
+            "{found} value{plural} per sample, the model was fitted to {fitted}"
         )));
     }
     Ok(())

@@ -148,6 +148,7 @@ impl C2CNet {
             };
             let others = match strange.count {
                 1 => String::new(),
+                2 => ", and 1 more sample is outside this range".into(),
                 n => format!(", and {} more samples are outside this range", n - 1),
             };
             let shown = |v: f64| match v.abs() {
@@ -411,9 +412,20 @@ pub(super) fn check_kind(
     };
     let found = field.components();
     match (fitted, field.is_vector()) {
-        (Some(fitted), true) if fitted != found => Err(Error::Data(format!(
-            "{label}: {found} values per sample, the model was fitted to {fitted}"
-        ))),
+        (Some(fitted), true) if fitted != found => {
+            let plural = if found == 1 { "" } else { "s" };
+            // An array with one axis has a value for each sample.
+            let single = match found == 1 && field.samples() == fitted {
+                true => {
+                    let key = if kind == "input" { "p" } else { "q" };
+                    format!("; of a single sample save {key}[None], of shape (1, {fitted})")
+                }
+                false => String::new(),
+            };
+            Err(Error::Data(format!(
+                "{label}: {found} value{plural} per sample, the model was fitted to {fitted}{single}"
+            )))
+        }
         (Some(fitted), false) => Err(Error::Data(format!(
             "{label}: a function, the model was fitted to {fitted} values per sample; give them \
              without points"

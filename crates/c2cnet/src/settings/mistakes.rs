@@ -24,6 +24,19 @@ pub fn explain(message: &str) -> String {
     for (theirs, ours) in WORDS {
         text = text.replace(theirs, ours);
     }
+    for theirs in ["expected struct ", "expected internally tagged enum "] {
+        let Some(start) = text.find(theirs) else {
+            continue;
+        };
+        let name = start + theirs.len();
+        let end = text[name..].find(|c: char| !c.is_alphanumeric());
+        let end = end.map_or(text.len(), |end| name + end);
+        let example = match &text[name..end] {
+            "Optimiser" => ", such as { kind = \"adam\", weight_decay = 1e-4 }",
+            _ => " of settings, as { name = value }",
+        };
+        text.replace_range(start..end, &format!("expected a table{example}"));
+    }
     if let Some(start) = text.find("data did not match any variant of untagged enum ") {
         let rest = &text[start..];
         let end = rest.find([',', '\n']).unwrap_or(rest.len());
@@ -131,6 +144,12 @@ mod tests {
         assert!(
             list.contains("expected a list") && list.contains("[true]"),
             "{list}"
+        );
+        let optimiser = said(r#"{"map": {"mlp": {"optimiser": "adam"}}}"#);
+        assert!(
+            optimiser.contains("expected a table, such as { kind = \"adam\"")
+                && !optimiser.contains("struct"),
+            "{optimiser}"
         );
         let domain = "data did not match any variant of untagged enum Side, in `output.domain`";
         let domain = explain(domain);

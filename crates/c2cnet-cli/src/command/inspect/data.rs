@@ -12,7 +12,16 @@ const MOST_COMPONENTS: usize = 8;
 
 /// Text and JSON for a data set.
 pub fn describe(data: &Dataset) -> (String, Value) {
-    let mut text = format!("data: {}", counted(data.samples(), "sample"));
+    // Predictions have outputs alone.
+    let kind = match data.inputs.is_empty() {
+        true => "prediction",
+        false => "data",
+    };
+    let warnings = match data.inputs.is_empty() {
+        true => Vec::new(),
+        false => data.warnings(),
+    };
+    let mut text = format!("{kind}: {}", counted(data.samples(), "sample"));
     let sets = sets(data);
     for (name, count) in &sets {
         text += &format!(", {count} {name}");
@@ -31,19 +40,19 @@ pub fn describe(data: &Dataset) -> (String, Value) {
     let mut fields = Vec::new();
     let mut labelled = Vec::new();
     let (input_keys, output_keys) = value_keys(data);
-    for (kind, list, keys) in [
+    for (side, list, keys) in [
         ("input", &data.inputs, input_keys),
         ("output", &data.outputs, output_keys),
     ] {
         for ((name, field), key) in list.iter().zip(keys) {
-            let label = format!("{kind} {key}");
-            fields.push(describe_field(&mut table, kind, name, &label, field));
+            let label = format!("{side} {key}");
+            fields.push(describe_field(&mut table, side, name, &label, field));
             labelled.push((label, field));
         }
     }
     text += &format!("\n\n{table}");
     let mut still = rings(&labelled);
-    still.extend(data.warnings());
+    still.extend(warnings.iter().cloned());
     if !still.is_empty() {
         text += &format!("\n\n{}", still.join("\n"));
     }
@@ -61,14 +70,14 @@ pub fn describe(data: &Dataset) -> (String, Value) {
     }
     text += &format!("\n\nfingerprint {}", data.fingerprint());
     let object = json!({
-        "kind": "data",
+        "kind": kind,
         "n_samples": data.samples(),
         "sets": sets,
         "fields": fields,
         "triangles": data.triangles.as_ref().map(Vec::len),
         "meta": data.meta,
         "fingerprint": data.fingerprint(),
-        "warnings": data.warnings(),
+        "warnings": warnings,
     });
     (text, object)
 }

@@ -3,6 +3,31 @@
 use super::{Subject, median};
 use crate::report::format;
 use maud::{Markup, html};
+use serde_json::Value;
+
+/// Errors between the points and at them, of the same samples: of these, or of those held out at the fit.
+fn between_and_at(between: Option<f64>, at: f64, at_fit: &Value) -> Option<(f64, f64)> {
+    match between {
+        Some(between) => Some((between, at)),
+        None => at_fit["withheld_rl2e"]
+            .as_f64()
+            .zip(at_fit["rl2e"].as_f64()),
+    }
+}
+
+/// By how much the model errs on a usual sample that was held out at the fit: the median, because one strange sample is
+/// no other distribution.
+fn typical_at_fit(info: &Value) -> Option<f64> {
+    if info["held_out"].as_bool() == Some(false) {
+        return None;
+    }
+    let at_fit = &info["validation"];
+    let all: Option<Vec<f64>> = serde_json::from_value(at_fit["relative"].clone()).ok();
+    match all {
+        Some(all) if !all.is_empty() => Some(median(&all)),
+        _ => at_fit["rl2e"].as_f64(),
+    }
+}
 
 /// What the errors say about each other.
 pub(super) fn advice(subject: &Subject<'_>) -> Markup {
@@ -17,10 +42,10 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
         (true, None) => format!("c2cnet plot {data}"),
         (true, Some(sample)) => format!("c2cnet plot {data} --sample {sample}"),
     };
-    let validation = subject.model.info()["validation"]["rl2e"].as_f64();
-    let withheld = report
-        .withheld_rl2e
-        .or(subject.model.info()["validation"]["withheld_rl2e"].as_f64());
+    let info = subject.model.info();
+    let at_fit = &info["validation"];
+    let withheld = between_and_at(report.withheld_rl2e, report.rl2e, at_fit);
+    let typical = typical_at_fit(info).filter(|_| subject.on != "train");
     let mut advice: Vec<(String, Option<String>)> = Vec::new();
     if report.rl2e > 0.5 * report.mean_rl2e {
         advice.push((
@@ -43,7 +68,7 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
             None,
         ));
     }
-    if withheld.is_some_and(|w| w > 3.0 * report.rl2e) {
+    if withheld.is_some_and(|(between, at)| between > 3.0 * at) {
         advice.push((
             "Between the data’s points errors are larger than at them. More output points help, or a basis of smoother \
              functions; predict at the data’s points where that is enough."
@@ -51,9 +76,9 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
             Some(format!("c2cnet diagnose {data}")),
         ));
     }
-    if validation.is_some_and(|v| report.rl2e > 2.0 * v) && subject.on != "train" {
+    if typical.is_some_and(|typical| median > 2.0 * typical) {
         advice.push((
-            "These samples have larger errors than the held-out training samples had: they may come from another \
+            "Most of these samples have larger errors than the held-out training samples had: they may come from another \
              distribution. Add samples like them to the training set."
                 .into(),
             None,
@@ -80,5 +105,23 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
             p { (words) }
             @if let Some(command) = command { pre { code { (command) } } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn errors_are_compared_on_the_same_samples_and_by_medians() {
+        let at_fit = json!({ "withheld_rl2e": 0.1, "rl2e": 0.09, "relative": [0.01, 0.02, 5.0] });
+        assert_eq!(between_and_at(None, 1e-3, &at_fit), Some((0.1, 0.09)));
+        assert_eq!(between_and_at(Some(0.2), 1e-3, &at_fit), Some((0.2, 1e-3)));
+        assert_eq!(between_and_at(None, 1e-3, &Value::Null), None);
+        let info = json!({ "validation": at_fit });
+        assert_eq!(typical_at_fit(&info), Some(0.02));
+        let trained = json!({ "held_out": false, "validation": at_fit });
+        assert_eq!(typical_at_fit(&trained), None);
     }
 }

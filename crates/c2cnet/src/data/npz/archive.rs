@@ -31,6 +31,8 @@ pub(in crate::data) struct NpzFile {
     archive: ZipArchive<BufReader<File>>,
     /// Points of inputs, by name, that stand in for those which the file lacks.
     pub known: Vec<(String, Points)>,
+    /// Whether outputs are read for their points alone; their values are zeros then.
+    pub inputs_alone: bool,
     /// Bytes of the file.
     size: u64,
 }
@@ -68,6 +70,7 @@ impl NpzFile {
             places,
             archive,
             known: Vec::new(),
+            inputs_alone: false,
             size,
         })
     }

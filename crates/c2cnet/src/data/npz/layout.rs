@@ -87,7 +87,12 @@ impl Layout {
             let natural = || grid_layout(place(), &known.shape(), shape);
             let expected = || grid_shapes(&known.shape());
             return listed.or_else(natural).ok_or_else(|| {
-                let expected = format!("{} at the model's points", expected());
+                let grid = known.shape();
+                let of_one = match shape == [known.len()] {
+                    true => single(&values, shape, shape),
+                    false => single(&values, &grid, shape),
+                };
+                let expected = format!("{} at the model's points{of_one}", expected());
                 npz.bad_shape(&values, expected, shape)
             });
         }
@@ -146,7 +151,7 @@ impl Layout {
                         let counts = counts.join(", ");
                         format!(": save {values}.reshape({samples}, {counts})")
                     }
-                    _ => String::new(),
+                    _ => single(values, &counts, shape),
                 };
                 Err(npz.bad_shape(
                     values,
@@ -227,6 +232,14 @@ fn grid_layout(place: Place, counts: &[usize], shape: &[usize]) -> Option<Layout
     })
 }
 
+/// What to save instead of the values of one sample on a grid.
+fn single(values: &str, counts: &[usize], shape: &[usize]) -> String {
+    match shape.strip_prefix(counts) {
+        Some([] | [_]) => format!(": of a single sample save {values}[None]"),
+        _ => String::new(),
+    }
+}
+
 fn grid_shapes(counts: &[usize]) -> String {
     let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
     let counts = counts.join(", ");
@@ -240,6 +253,17 @@ fn unfitting(npz: &NpzFile, key: &str, at: &[usize], values: &str, shape: &[usiz
         _ => 0,
     };
     let beyond: usize = shape.iter().skip(1).product();
+    if let [counts @ .., d] = at
+        && counts.len() == *d
+        && *d > 1
+        && shape
+            .strip_prefix(counts)
+            .is_some_and(|rest| rest.len() < 2)
+    {
+        let of_one = single(values, counts, shape);
+        let expected = format!("{} to fit `{key}`{of_one}", grid_shapes(counts));
+        return npz.bad_shape(values, expected, shape);
+    }
     if let Some(slip) = slip(key, at, values, shape) {
         return npz.bad_shape(
             values,

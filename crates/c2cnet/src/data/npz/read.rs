@@ -54,11 +54,31 @@ impl Dataset {
     ) -> Result<Dataset> {
         let mut npz = NpzFile::open(path)?;
         npz.known = known;
+        Dataset::read_with_inputs(npz, missing)
+    }
+
+    /// The inputs of a file for prediction, with points by name for those that it has none of. Outputs say where they
+    /// are, and their values are zeros, whatever the file holds.
+    ///
+    /// # Errors
+    /// As [`Dataset::read_npz_with`].
+    pub fn read_npz_inputs(
+        path: &Path,
+        missing: Missing,
+        known: Vec<(String, Points)>,
+    ) -> Result<Dataset> {
+        let mut npz = NpzFile::open(path)?;
+        npz.known = known;
+        npz.inputs_alone = true;
+        Dataset::read_with_inputs(npz, missing)
+    }
+
+    fn read_with_inputs(mut npz: NpzFile, missing: Missing) -> Result<Dataset> {
         check_keys(&npz)?;
         let inputs = read_fields(&mut npz, INPUTS, missing)?;
         if inputs.is_empty() {
             return Err(Error::format(
-                path,
+                &npz.path,
                 format!(
                     "has no input values `f` and no parameters `p`; its keys are {}",
                     npz.keys.join(", ")
@@ -199,7 +219,10 @@ fn read_fields(npz: &mut NpzFile, side: Side, missing: Missing) -> Result<Fields
 }
 
 fn read_vectors(npz: &mut NpzFile, side: Side, key: &str) -> Result<Field> {
-    let (shape, data) = npz.floats(key)?;
+    let (shape, mut data) = npz.floats(key)?;
+    if npz.inputs_alone && side.values == OUTPUTS.values {
+        data.fill(0.0);
+    }
     let (samples, k) = match shape[..] {
         [samples] => (samples, 1),
         [samples, k] => (samples, k),
@@ -229,7 +252,10 @@ fn read_field(
     // Only what has the shape that these values need is worth reading, and only once.
     let shape = npz.shape(&values_key, false)?.unwrap_or_default();
     let layout = Layout::of(npz, side, name, &shape)?;
-    let (_, data, complex) = npz.values(&values_key)?;
+    let (_, mut data, complex) = npz.values(&values_key)?;
+    if npz.inputs_alone && side.values == OUTPUTS.values {
+        data.fill(0.0);
+    }
     let (samples, n) = (layout.samples, layout.points);
     let components = layout.components * if complex { 2 } else { 1 };
     let counts = match &layout.place {
