@@ -1,13 +1,15 @@
 //! What looks like a mistake in the data, in words that name it.
 
+use super::flat::flat_points;
 use super::npz::contents::value_keys;
+use super::outliers::{unlike_others, vanishing};
 use super::repeats::{digest, first_alike};
 use super::{Dataset, Field, Fields};
 use std::collections::HashMap;
 
 impl Dataset {
     /// What looks like a mistake but need not be one: inputs or outputs that are the same in all training samples,
-    /// samples that are there twice, test samples that train.
+    /// samples that are there twice, test samples that train, values unlike all others, points on a line.
     pub fn warnings(&self) -> Vec<String> {
         let train = self.train_indices();
         let mut warnings = Vec::new();
@@ -22,6 +24,11 @@ impl Dataset {
                 warnings.extend(looks_like_a_grid(label, axis, field));
                 warnings.extend(field.one_place().map(|text| format!("{label}: {text}")));
                 warnings.extend(repeated_points(label, field));
+                warnings.extend(unlike_others(key, field));
+                if kind == "output" {
+                    warnings.extend(flat_points(label, field));
+                    warnings.extend(vanishing(key, field));
+                }
                 warnings.extend(constant_columns(&format!("{kind} {key}"), field));
                 if field.is_same_at_all_points() {
                     let vector = if kind == "input" { "p" } else { "q" };
@@ -39,14 +46,16 @@ impl Dataset {
         warnings
     }
 
+    /// Whether any input differs among the training samples.
+    pub(crate) fn inputs_vary(&self) -> bool {
+        let train = self.train_indices();
+        !self.inputs.iter().all(|(_, field)| is_still(field, &train))
+    }
+
     /// Inputs and outputs that do not change from sample to sample.
     fn same_in_all(&self, train: &[usize]) -> Vec<String> {
-        let still = |field: &Field| {
-            let first = digest(field, train[0]);
-            train.iter().all(|&k| digest(field, k) == first)
-        };
         let names = |fields: &Fields| -> Vec<String> {
-            let names = fields.iter().filter(|(_, field)| still(field));
+            let names = fields.iter().filter(|(_, field)| is_still(field, train));
             names.map(|(name, _)| name.clone()).collect()
         };
         let mut warnings = Vec::new();
@@ -142,6 +151,13 @@ impl Dataset {
         }
         warnings
     }
+}
+
+/// Whether a field is the same in all of these samples.
+fn is_still(field: &Field, train: &[usize]) -> bool {
+    let mut digests = train.iter().map(|&k| digest(field, k));
+    let first = digests.next();
+    digests.all(|other| Some(&other) == first.as_ref())
 }
 
 impl Field {

@@ -144,21 +144,14 @@ impl Layout {
         match grid_layout(Place::Axes(axes.clone()), &counts, shape) {
             Some(layout) => Ok(layout),
             None => {
-                let points: usize = counts.iter().product();
-                let fold = match *shape {
-                    [samples, n] if n == points => {
-                        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-                        let counts = counts.join(", ");
-                        format!(": save {values}.reshape({samples}, {counts})")
-                    }
-                    _ => single(values, &counts, shape),
-                };
+                let slip = grid_slip(values, &counts, shape, &axes);
                 Err(npz.bad_shape(
                     values,
                     format!(
-                        "{} to fit the axes `{}`{fold}",
+                        "{} to fit the axes `{}`{}",
                         grid_shapes(&counts),
-                        axes.join("`, `")
+                        axes.join("`, `"),
+                        slip.map_or_else(String::new, |slip| format!(": {slip}"))
                     ),
                     shape,
                 ))
@@ -247,7 +240,36 @@ fn grid_shapes(counts: &[usize]) -> String {
 }
 
 /// What would fit, and how to get there.
-fn unfitting(npz: &NpzFile, key: &str, at: &[usize], values: &str, shape: &[usize]) -> Error {
+fn unfitting(npz: &mut NpzFile, key: &str, at: &[usize], values: &str, shape: &[usize]) -> Error {
+    if let Some(error) = axes_as_points(npz, key, values, shape) {
+        return error;
+    }
+    if let Some((expected, save)) = mesh_slip(key, at, shape) {
+        return npz.bad_shape(
+            key,
+            format!(
+                "{} to fit `{values}` of shape {}: {save}",
+                shown(&expected),
+                shown(shape)
+            ),
+            at,
+        );
+    }
+    if let [counts @ .., d] = at
+        && counts.len() == *d
+        && *d > 1
+        && let Some(slip) = grid_slip(values, counts, shape, &[])
+    {
+        return npz.bad_shape(
+            values,
+            format!(
+                "{} to fit the points `{key}` of shape {}: {slip}",
+                grid_shapes(counts),
+                shown(at)
+            ),
+            shape,
+        );
+    }
     let n = match at {
         [n] | [n, _] => *n,
         _ => 0,
@@ -302,6 +324,118 @@ fn unfitting(npz: &NpzFile, key: &str, at: &[usize], values: &str, shape: &[usiz
         );
     }
     npz.bad_shape(key, expected, at)
+}
+
+/// The axes of a grid that were saved as if they were the points of inputs and of outputs.
+fn axes_as_points(npz: &mut NpzFile, key: &str, values: &str, shape: &[usize]) -> Option<Error> {
+    let &[_, a, b, ..] = shape else { return None };
+    let mut along = |key: &str| match npz.shape(key, false).ok()??[..] {
+        [n] => Some(n),
+        _ => None,
+    };
+    let sizes = [along("x")?, along("y")?];
+    let axes = match sizes {
+        _ if !matches!(key, "x" | "y") || shape.len() > 4 => return None,
+        _ if sizes == [a, b] => ["x", "y"],
+        _ if sizes == [b, a] => ["y", "x"],
+        _ => return None,
+    };
+    let [first, second] = axes;
+    Some(npz.bad(
+        values,
+        format!(
+            "of shape {} is a grid whose axes are `{first}` and `{second}`: save the axes as x0 and x1 for inputs and as y0 \
+             and y1 for outputs (x0={first}, x1={second}, y0={first}, y1={second})",
+            shown(shape)
+        ),
+    ))
+}
+
+/// Points in the shape of a grid that is not the one of the values: which shape they should have, and what to save.
+fn mesh_slip(key: &str, at: &[usize], shape: &[usize]) -> Option<(Vec<usize>, String)> {
+    let d = at.len().checked_sub(1).filter(|d| *d > 1)?;
+    let grid = shape.get(1..=d).filter(|_| shape.len() <= d + 2)?;
+    // As `np.meshgrid` has it if nothing else is said.
+    let mut turned = grid.to_vec();
+    turned.swap(0, 1);
+    let (last, first) = (&at[..d], &at[1..]);
+    let unless = "np.meshgrid swaps the first two axes unless it is given indexing=\"ij\"";
+    let save = match () {
+        () if at[d] == d && last == turned => format!("{unless}; save {key}.swapaxes(0, 1)"),
+        () if at[0] == d && first == grid => {
+            format!("the coordinates belong last; save np.moveaxis({key}, 0, -1)")
+        }
+        () if at[0] == d && first == turned => format!(
+            "the coordinates belong last, and {unless}; save np.moveaxis({key}, 0, -1).swapaxes(0, 1)"
+        ),
+        () => return None,
+    };
+    Some(([grid, &[d]].concat(), save))
+}
+
+/// What is probably wrong with values of a shape on a grid of `counts` points along its axes, by their keys where it has
+/// such, and what to save instead.
+fn grid_slip(values: &str, counts: &[usize], shape: &[usize], axes: &[String]) -> Option<String> {
+    let d = counts.len();
+    if let [samples, n] = *shape
+        && Some(n)
+            == counts
+                .iter()
+                .try_fold(1, |all: usize, n| all.checked_mul(*n))
+    {
+        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+        return Some(format!(
+            "save {values}.reshape({samples}, {})",
+            counts.join(", ")
+        ));
+    }
+    if shape == counts {
+        return Some(format!(
+            "samples come first, of a single one save {values}[None]"
+        ));
+    }
+    if shape.len() == d + 2 && shape[2..] == *counts {
+        return Some(format!(
+            "components come last, save np.moveaxis({values}, 1, -1)"
+        ));
+    }
+    if shape.len() == d + 1 && shape[..d] == *counts {
+        return Some(format!(
+            "samples come first, save np.moveaxis({values}, -1, 0)"
+        ));
+    }
+    // The axis of which each count is, where no two have the same.
+    let grid = shape.get(1..=d).filter(|_| shape.len() <= d + 2)?;
+    let place = |n: &usize| counts.iter().position(|count| count == n);
+    let places: Vec<usize> = grid.iter().map(place).collect::<Option<_>>()?;
+    if !(0..d).all(|k| places.contains(&k)) {
+        return None;
+    }
+    if axes.is_empty() {
+        let order: Vec<String> = (0..d)
+            .filter_map(|k| places.iter().position(|p| *p == k))
+            .map(|k| (k + 1).to_string())
+            .collect();
+        let rest = if shape.len() == d + 2 {
+            format!(", {}", d + 1)
+        } else {
+            String::new()
+        };
+        return Some(format!(
+            "the axes look swapped, save {values}.transpose(0, {}{rest})",
+            order.join(", ")
+        ));
+    }
+    let renamed: Vec<String> = places
+        .iter()
+        .enumerate()
+        .filter(|(k, p)| k != *p)
+        .map(|(k, &p)| format!("{} as {}", axes[p], axes[k]))
+        .collect();
+    Some(format!(
+        "the axes look swapped, save {}",
+        renamed.join(" and ")
+    ))
 }
 
 /// What is probably wrong with values of a shape at points `at` of another, and what to save instead.

@@ -87,6 +87,85 @@ fn shapes_that_fit_no_grid_say_what_does() {
 }
 
 #[test]
+fn slips_with_grids_are_told_what_to_save() {
+    let by_axes = |f: &[usize]| {
+        read_bytes(&archive(&|npz| {
+            npz.put_f64("x0", &[4], ramp(&[4]))?;
+            npz.put_f64("x1", &[3], ramp(&[3]))?;
+            npz.put_f64("f", f, ramp(f))
+        }))
+    };
+    let fits = "to fit the axes `x0`, `x1`: ";
+    for (shape, save) in [
+        (
+            &[5, 3, 4][..],
+            "the axes look swapped, save x1 as x0 and x0 as x1, found",
+        ),
+        (
+            &[5, 2, 4, 3],
+            "components come last, save np.moveaxis(f, 1, -1), found",
+        ),
+        (
+            &[4, 3, 5],
+            "samples come first, save np.moveaxis(f, -1, 0), found",
+        ),
+        (
+            &[4, 3],
+            "samples come first, of a single one save f[None], found",
+        ),
+        (&[5, 12], "save f.reshape(5, 4, 3), found"),
+    ] {
+        assert_says(by_axes(shape), &["`f`", &format!("{fits}{save}")]);
+    }
+    let by_mesh = |x: &[usize], f: &[usize]| {
+        read_bytes(&archive(&|npz| {
+            npz.put_f64("x", x, ramp(x))?;
+            npz.put_f64("f", f, ramp(f))
+        }))
+    };
+    let f = [5, 4, 3];
+    for (shape, save) in [
+        (&[3, 4, 2], "indexing=\"ij\"; save x.swapaxes(0, 1), found"),
+        (
+            &[2, 4, 3],
+            "the coordinates belong last; save np.moveaxis(x, 0, -1), found",
+        ),
+        (
+            &[2, 3, 4],
+            "indexing=\"ij\"; save np.moveaxis(x, 0, -1).swapaxes(0, 1), found",
+        ),
+    ] {
+        assert_says(by_mesh(shape, &f), &["`x`", "(4, 3, 2) to fit `f`", save]);
+    }
+    for (shape, save) in [
+        (&[5, 2, 4, 3][..], "save np.moveaxis(f, 1, -1)"),
+        (&[5, 12], "save f.reshape(5, 4, 3)"),
+    ] {
+        let said = ["`f`", "to fit the points `x` of shape (4, 3, 2): ", save];
+        assert_says(by_mesh(&[4, 3, 2], shape), &said);
+    }
+    let turned = by_mesh(&[4, 3, 6, 3], &[5, 6, 4, 3]);
+    assert_says(turned, &["swapped, save f.transpose(0, 2, 3, 1)"]);
+    let both = |x: usize, y: usize| {
+        read_bytes(&archive(&|npz| {
+            npz.put_f64("x", &[x], ramp(&[x]))?;
+            npz.put_f64("f", &f, ramp(&f))?;
+            npz.put_f64("y", &[y], ramp(&[y]))?;
+            npz.put_f64("u", &f, ramp(&f))
+        }))
+    };
+    let says = "as x0 and x1 for inputs and as y0 and y1 for outputs";
+    assert_says(
+        both(4, 3),
+        &["`u` of shape (5, 4, 3)", says, "(x0=x, x1=y, y0=x, y1=y)"],
+    );
+    assert_says(
+        both(3, 4),
+        &["`f` of shape (5, 4, 3)", says, "(x0=y, x1=x, y0=y, y1=x)"],
+    );
+}
+
+#[test]
 fn grids_to_predict_at_are_read_too() {
     let (_folder, path) = file(&archive(&|npz| {
         npz.put_f64("y0", &[2], [0.0, 1.0])?;
