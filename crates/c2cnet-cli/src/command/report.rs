@@ -60,26 +60,33 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    if !args.subject.exists() {
-        let reason = "does not exist; give a model file and data, or the folder of a run";
-        let missing = std::io::Error::new(std::io::ErrorKind::NotFound, reason);
-        return Err(Error::io(&args.subject, missing).into());
-    }
     let is_run = args.subject.is_dir();
     match (&args.data, is_run) {
         (None, true) => of_run(args),
         (Some(data), false) => of_model(args, data),
-        (None, false) => Err(Error::Config(format!(
+        (None, false) => {
+            check_exists(&args.subject)?;
+            Err(Error::Config(format!(
             "{} is not a run folder; of a model, give the data that judges it too: c2cnet report MODEL DATA",
             args.subject.display()
         ))
-        .into()),
+        .into())
+        }
         (Some(_), true) => Err(Error::Config(format!(
             "{} is the folder of a run, which needs no data",
             args.subject.display()
         ))
         .into()),
     }
+}
+
+fn check_exists(subject: &Path) -> c2cnet::Result<()> {
+    if subject.exists() {
+        return Ok(());
+    }
+    let reason = "does not exist; give a model file and data, or the folder of a run";
+    let missing = std::io::Error::new(std::io::ErrorKind::NotFound, reason);
+    Err(Error::io(subject, missing))
 }
 
 fn of_run(args: &Args) -> anyhow::Result<()> {
@@ -112,6 +119,7 @@ fn of_model(args: &Args, data_file: &Path) -> anyhow::Result<()> {
     let reads = [&*args.subject, data_file];
     let reads = reads.into_iter().chain(args.metrics.as_deref());
     outputs::check(args.force, reads, &[(&page, FileKind::Page)])?;
+    check_exists(&args.subject)?;
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.subject)?;
     let data = args.reading.read_pairs(data_file)?;

@@ -182,8 +182,8 @@ fn other_names(header: &[&str], points: &[usize]) -> String {
                 all.push("...");
             }
             format!(
-                "parameters and quantities with other names, a row for each sample, say of which the last column is the \
-                 output: c2cnet convert FILE -o data.npz --p {} --q {quantity}; functions: {CONVERT}",
+                "parameters and quantities with names of their own, a row for each sample (here the last column is the \
+                 output): c2cnet convert FILE -o data.npz --p {} --q {quantity}; functions: {CONVERT}",
                 all.join(",")
             )
         }
