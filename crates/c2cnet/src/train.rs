@@ -5,7 +5,7 @@ use crate::data::{Dataset, Points};
 use crate::encode::Kind;
 use crate::fit::{Context, Prepared, build};
 use crate::observe::Observer;
-use crate::operator::{C2CNet, MovingNodes, trained_on};
+use crate::operator::{C2CNet, EvaluationReport, MovingNodes, trained_on};
 use crate::plan::{Plan, Protocol};
 use crate::report::{Choice, FitReport, Subject};
 use crate::settings::{FitConfig, InputConfig, OutputConfig, Space};
@@ -280,9 +280,20 @@ fn check(report: &FitReport) -> Result<()> {
     }
 }
 
-/// The warning about a model whose error exceeds that of predicting zero.
-fn worse_than_nothing(report: &FitReport) -> Option<String> {
-    let error = report.validation.rl2e;
+/// Fewer samples cannot show that nothing was learned.
+const ENOUGH_SAMPLES: usize = 10;
+
+/// The warning about a model that learned nothing, or whose error exceeds that of predicting zero.
+fn worse_than_nothing(errors: &EvaluationReport) -> Option<String> {
+    let (error, mean) = (errors.rl2e, errors.mean_rl2e);
+    // Outputs that are all the same leave nothing but rounding.
+    let varied = mean > 1e-9 && errors.n_samples >= ENOUGH_SAMPLES;
+    if varied && error > 0.9 * mean {
+        return Some(format!(
+            "the model's relative error is {error:.2e}, no better than that of the training mean ({mean:.2e}): are \
+             inputs and outputs in the same order? If they are, add samples"
+        ));
+    }
     (error > 1.0).then(|| {
         format!(
             "the model's relative error is {error:.2}, more than that of predicting zero (1.00): add \
@@ -342,6 +353,8 @@ struct Source {
     test: Option<Vec<usize>>,
     meta: serde_json::Value,
     warnings: Vec<String>,
+    /// Otherwise the warnings say that nothing can be learned.
+    inputs_vary: bool,
 }
 
 impl Source {
@@ -359,6 +372,7 @@ impl Source {
             test: data.split.as_ref().map(|_| data.test_indices()),
             meta: data.meta.clone(),
             warnings: data.warnings(),
+            inputs_vary: data.inputs_vary(),
         })
     }
 
@@ -374,7 +388,10 @@ impl Source {
     ) -> Result<(C2CNet, FitReport)> {
         check(&report)?;
         report.warnings.splice(0..0, self.warnings);
-        report.warnings.extend(worse_than_nothing(&report));
+        if self.inputs_vary {
+            let warning = worse_than_nothing(&report.validation);
+            report.warnings.extend(warning);
+        }
         report.seconds.total = self.begin.elapsed().as_secs_f64();
         let info = serde_json::json!({
             "config": config,
@@ -402,6 +419,35 @@ mod tests {
     use crate::observe::Silent;
     use faer::Mat;
     use serde_json::json;
+
+    #[test]
+    fn a_fit_that_learned_nothing_is_told_once() {
+        let field = |value: &dyn Fn(usize, usize) -> f64| {
+            let values = Mat::from_fn(40, 30, value);
+            Field::shared(Points::linspace(0.0, 1.0, 40), vec![values]).unwrap()
+        };
+        let wave = |i: usize, k: usize| (i as f64 * 0.1 + (k * k) as f64).sin();
+        let said = |inputs: Field, outputs: Field| -> Vec<String> {
+            let data = Dataset::new(inputs, outputs).unwrap();
+            let config = serde_json::from_value(json!({"map": {"kind": "linear"}})).unwrap();
+            fit(&data, &config, &Silent).unwrap().1.warnings
+        };
+        assert!(said(field(&wave), field(&wave)).is_empty());
+        let swapped = said(field(&wave), field(&|i, k| wave(i, 29 - k)));
+        assert_eq!(swapped.len(), 1, "{swapped:?}");
+        assert!(swapped[0].contains("are inputs and outputs in the same order?"));
+        // Where the data tell why, nothing more is said.
+        let same = said(field(&|i, _| i as f64), field(&wave));
+        assert!(
+            same.len() == 1 && same[0].contains("the inputs are the same"),
+            "{same:?}"
+        );
+        let still = said(field(&wave), field(&|i, _| i as f64 + 0.1));
+        assert!(
+            still.len() == 1 && still[0].contains("nothing to learn"),
+            "{still:?}"
+        );
+    }
 
     #[test]
     fn a_fit_whose_error_is_no_number_has_not_succeeded() {
