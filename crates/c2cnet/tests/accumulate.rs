@@ -208,7 +208,7 @@ fn what_does_not_belong_is_named() {
         ..more.clone()
     };
     let refused = said(template.accumulate(&no_outputs).unwrap_err());
-    assert!(refused.contains("outputs are needed"), "{refused}");
+    assert!(refused.contains("needs outputs"), "{refused}");
 
     let network = config(settings("mlp"));
     let error = Template::fit(&more, &network, 60, &Silent).unwrap_err();

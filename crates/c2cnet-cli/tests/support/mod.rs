@@ -57,7 +57,9 @@ impl Folder {
         let out: Output = self.command(arguments).output().unwrap();
         let message = String::from_utf8_lossy(&out.stderr).to_string();
         assert_eq!(out.status.code(), Some(code), "{arguments:?}: {message}");
-        assert!(message.starts_with("error: "), "{message}");
+        // Notes on the data may come first.
+        let first = message.lines().find(|line| !line.starts_with("note: "));
+        assert!(first.is_some_and(|l| l.starts_with("error: ")), "{message}");
         assert!(!message.contains("panicked"), "{message}");
         for part in parts {
             assert!(message.contains(part), "{message:?} lacks {part:?}");

@@ -56,6 +56,10 @@ fn broken_samples(label: &str, field: &Field, c: usize) -> Option<String> {
     let times = sizes[first] / median;
     let (others, what) = match broken.len() {
         1 => (String::new(), "repair it or leave it out"),
+        2 => (
+            ", and 1 more sample is such".into(),
+            "repair them or leave them out",
+        ),
         n => (
             format!(", and {} more samples are such", n - 1),
             "repair them or leave them out",
@@ -211,7 +215,7 @@ mod tests {
         assert_eq!(said.len(), 1);
         assert!(said[0].starts_with("u of sample 7 is 1."), "{said:?}");
         assert!(said[0].contains(
-            "e3 times the median size of the samples, and 1 more samples are such: repair them"
+            "e3 times the median size of the samples, and 1 more sample is such: repair them"
         ));
         let one = unlike_others("u", &field(29, |i, k| broken(k) * noise(i, k)));
         assert!(one[0].ends_with("size of the samples: repair it or leave it out"));

@@ -69,7 +69,7 @@ fn fits_that_cannot_be() {
         (
             "one sample",
             fit_says(&line.select(&[0]), json!({})),
-            &["1 training samples", "at least 5"],
+            &["1 training sample is too few", "at least 5"],
         ),
         (
             "no outputs",

@@ -390,9 +390,7 @@ fn grid_slip(values: &str, counts: &[usize], shape: &[usize], axes: &[String]) -
         ));
     }
     if shape == counts {
-        return Some(format!(
-            "samples come first, of a single one save {values}[None]"
-        ));
+        return Some(format!("of a single sample save {values}[None]"));
     }
     if shape.len() == d + 2 && shape[2..] == *counts {
         return Some(format!(

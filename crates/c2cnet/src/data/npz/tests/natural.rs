@@ -109,10 +109,7 @@ fn slips_with_grids_are_told_what_to_save() {
             &[4, 3, 5],
             "samples come first, save np.moveaxis(f, -1, 0), found",
         ),
-        (
-            &[4, 3],
-            "samples come first, of a single one save f[None], found",
-        ),
+        (&[4, 3], "of a single sample save f[None], found"),
         (&[5, 12], "save f.reshape(5, 4, 3), found"),
     ] {
         assert_says(by_axes(shape), &["`f`", &format!("{fits}{save}")]);
