@@ -135,7 +135,7 @@ def test_files_are_not_replaced_by_mistake(tmp_path, model):
     np.savez(points, y=X, u=U)
     before = {path: path.read_bytes() for path in (there, data, points)}
     for write, reason in [
-        (lambda: model.save(data), "data.npz is data, and a model"),
+        (lambda: model.save(data), "data.npz is data, and would be overwritten with a model"),
         (lambda: model.save(points), "points.npz is a prediction"),
         (lambda: samples.save(there), "model.c2c is a model, and data"),
         (lambda: c2cnet.load(there).save(there, overwrite=True), "was read from"),
