@@ -6,11 +6,13 @@
 //! - On the triangles of a mesh, or of the Delaunay triangulation of points scattered in the plane: blended quadratic
 //!   polynomials, error $O(h^3)$, if these predict the data's own nodes with at most half the error of
 //!   linear ones; else linear interpolation.
-//! - Scattered in more dimensions: the value of the nearest point.
+//! - Scattered in more dimensions: planes through the nearest points, error $O(h^2)$, if these predict the data's own points
+//!   better than the nearest value does; else the nearest value.
 //!
 //! At the data points themselves (found by the bits of their coordinates) values are reproduced exactly.
 
 use super::grid_polynomials::GridPolynomials;
+use super::local_planes;
 use super::nodal_polynomials::NodalPolynomials;
 use super::point_values::bits;
 use super::{Basis, PointValues};
@@ -29,7 +31,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub(super) struct Interpolant {
     /// The points, and the interpolation off a grid.
     values: PointValues,
-    /// The degree of the polynomials: odd on a grid, one or two on triangles, unused for the nearest value.
+    /// The degree of the polynomials: odd on a grid, one or two on triangles, one for planes, zero for the nearest value.
     #[serde(alias = "cubic", deserialize_with = "degree_or_cubic")]
     degree: usize,
     #[serde(skip)]
@@ -81,7 +83,7 @@ impl Interpolant {
         let degree = match (&grid, values_at.mesh()) {
             (Some(grid), _) => grid.best_degree(values),
             (None, Some((mesh, _))) => NodalPolynomials::best_degree(points, mesh, values),
-            (None, None) => 0,
+            (None, None) => local_planes::best_degree(points, values),
         };
         let mut interpolant = Interpolant {
             values: values_at,
@@ -98,7 +100,7 @@ impl Interpolant {
         let known = match (&grid, self.values.mesh()) {
             (Some(grid), _) => grid.degrees().any(|degree| degree == self.degree),
             (None, Some(_)) => matches!(self.degree, 1 | 2),
-            (None, None) => true,
+            (None, None) => self.degree <= 1,
         };
         if !known {
             return Err(Error::Data(format!(
@@ -132,14 +134,16 @@ impl Interpolant {
             (Some(_), 3) => "cubic between them",
             (Some(_), _) => "linear between them",
             (None, 2) => "quadratic on triangles between them",
-            (None, _) if self.values.mesh().is_some() => "linear on triangles between them",
+            (None, 1) if self.values.mesh().is_some() => "linear on triangles between them",
+            (None, 1) => "planes between them",
             (None, _) => "nearest between them",
         }
     }
 
     /// The functions with values `at_points` (one column each) at `points`.
     pub(super) fn evaluate(&self, at_points: MatRef<'_, f64>, points: &Points) -> Result<Mat<f64>> {
-        if self.grid.is_none() && self.nodal.is_none() {
+        let planes = self.values.mesh().is_none() && self.degree == 1;
+        if self.grid.is_none() && self.nodal.is_none() && !planes {
             return Ok(self.values.evaluate(points)?.mul(at_points));
         }
         self.domain().check(points, "hybrid")?;

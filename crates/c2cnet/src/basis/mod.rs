@@ -11,6 +11,7 @@ mod grid_polynomials;
 mod hybrid;
 mod interpolant;
 mod laplace;
+mod local_planes;
 mod mixed;
 mod nodal_polynomials;
 mod partition;

@@ -186,7 +186,7 @@ fn reach(points: &Points, node: usize, neighbours: &[usize]) -> f64 {
 
 /// Coefficients of weighted least squares as a function of the right-hand sides, one column for each row of the system;
 /// `None` if the rows do not determine them.
-fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Mat<f64>> {
+pub(super) fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Mat<f64>> {
     let count = rows.first()?.0.len();
     if rows.len() < count {
         return None;
