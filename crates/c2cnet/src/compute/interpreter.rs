@@ -172,6 +172,7 @@ impl Interpreter {
                 a: (a, ta),
                 b: (b, tb),
                 c,
+                add,
                 strides,
             } => {
                 for i in 0..count {
@@ -181,7 +182,7 @@ impl Interpreter {
                     };
                     let (a, b) = (further(a, strides[0]), further(b, strides[1]));
                     let c = further(c, strides[2]);
-                    product(at, shape, (a, ta), (b, tb), c, false);
+                    product(at, shape, (a, ta), (b, tb), c, add);
                 }
             }
             Op::GatherPoints {

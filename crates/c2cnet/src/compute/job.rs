@@ -42,7 +42,7 @@ pub(crate) struct Layers<'a, T> {
     pub(crate) sizes: LayerSizes,
     /// $\psi_j$ at the points, one column per function.
     pub(crate) functions: MatRef<'a, T>,
-    /// The same over the number of points.
+    /// The same over the number of points, as every term brings them to their places: those of the first term first.
     pub(crate) means: MatRef<'a, T>,
     /// Coordinates from values at the points, component after component.
     pub(crate) projection: MatRef<'a, T>,
@@ -55,7 +55,10 @@ pub(crate) struct LayerSizes {
     /// Values that enter at each point.
     pub(crate) inputs: usize,
     pub(crate) channels: usize,
+    /// Functions, and channel matrices of a layer.
     pub(crate) functions: usize,
+    /// Consecutive functions that make a group, and matrices that act on it together.
+    pub(crate) terms: usize,
     pub(crate) layers: usize,
     /// The width of the network at each point behind the layers.
     pub(crate) hidden: usize,

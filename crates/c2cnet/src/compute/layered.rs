@@ -130,12 +130,24 @@ impl Builder {
         }
     }
 
-    /// The channel matrices of layer `l`, one behind the other.
-    fn modes(&self, buffer: Buffer, l: usize) -> View {
+    /// The channel matrices of term `term` in layer `l`, as many as there are groups, each
+    /// [`Builder::matrix_stride`] behind the last.
+    fn modes(&self, buffer: Buffer, l: usize, term: usize) -> View {
+        let view = self.layout.view(buffer, 2 * l + 2);
+        let c = self.sizes.channels;
         View {
-            ld: self.sizes.channels,
-            ..self.layout.view(buffer, 2 * l + 2)
+            ld: c,
+            offset: view.offset + term * c * c,
+            ..view
         }
+    }
+
+    fn matrix_stride(&self) -> usize {
+        self.sizes.channels.pow(2) * self.sizes.terms
+    }
+
+    fn groups(&self) -> usize {
+        self.sizes.functions / self.sizes.terms
     }
 
     /// Values behind a step, and what else has their shape.
@@ -153,9 +165,9 @@ impl Builder {
     }
 
     /// Coefficients of all channels and samples.
-    fn coefficients(&mut self, buffer: Buffer) -> View {
+    fn coefficients(&mut self, buffer: Buffer, terms: usize) -> View {
         let ld = padded(self.sizes.channels + 1);
-        let len = ld * self.samples * self.sizes.functions;
+        let len = ld * self.samples * self.sizes.functions * terms;
         self.program.reserve(buffer, len);
         View {
             buffer,
@@ -164,40 +176,82 @@ impl Builder {
         }
     }
 
-    fn functions(&mut self, buffer: Buffer) -> View {
+    /// Those of one term.
+    fn of_term(&self, all: View, term: usize) -> View {
+        View {
+            offset: all.offset + term * all.ld * self.samples * self.sizes.functions,
+            ..all
+        }
+    }
+
+    /// From the coefficients of one group to those of the next.
+    fn group_stride(&self, coefficients: View) -> usize {
+        coefficients.ld * self.samples * self.sizes.terms
+    }
+
+    /// The functions in `buffer`: as they are, or as every term brings them to their places.
+    fn functions(&mut self, buffer: Buffer) -> (View, usize) {
         let (points, functions) = (self.sizes.points, self.sizes.functions);
-        self.program.own(buffer, points, functions)
+        let columns = match buffer {
+            Buffer::Means => functions * self.sizes.terms,
+            _ => functions,
+        };
+        (self.program.own(buffer, points, columns), columns)
     }
 
     /// Coefficients `to` of values `from`.
     fn analyse(&mut self, from: View, functions: Buffer, to: View) {
-        let basis = self.functions(functions);
+        let (basis, columns) = self.functions(functions);
         let (from, to) = (self.stacked(from), self.stacked(to));
-        let shape = (from.ld, self.sizes.functions, self.sizes.points);
+        let shape = (from.ld, columns, self.sizes.points);
         self.product(MAIN, shape, [(from, false), (basis, false)], (to, false));
     }
 
     /// Adds what coefficients `from` are at the points.
     fn synthesise(&mut self, from: View, functions: Buffer, to: View) {
-        let basis = self.functions(functions);
+        let (basis, columns) = self.functions(functions);
         let (from, to) = (self.stacked(from), self.stacked(to));
-        let shape = (from.ld, self.sizes.points, self.sizes.functions);
+        let shape = (from.ld, self.sizes.points, columns);
         self.product(MAIN, shape, [(from, false), (basis, true)], (to, true));
     }
 
-    /// Each coefficient vector times its channel matrix.
-    fn mix(&mut self, l: usize, transposed: bool, from: View) -> View {
-        let to = self.coefficients(Buffer::Mixed);
-        let (c, size) = (self.sizes.channels, from.ld * self.samples);
+    /// The products of the channel matrices of one term with the coefficients of all members of a group.
+    fn mix_term(&mut self, matrices: (View, bool), [from, to]: [View; 2], add: bool) {
+        let c = self.sizes.channels;
         let op = Op::Products {
-            count: self.sizes.functions,
-            shape: (c, self.samples, c),
-            a: (self.modes(Buffer::Parameters, l), transposed),
+            count: self.groups(),
+            shape: (c, self.samples * self.sizes.terms, c),
+            a: matrices,
             b: (from, false),
             c: to,
-            strides: [c * c, size, size],
+            add,
+            strides: [
+                self.matrix_stride(),
+                self.group_stride(from),
+                self.group_stride(to),
+            ],
         };
         self.push(MAIN, op);
+    }
+
+    /// The sum over all terms of channel matrices times coefficients.
+    fn mix(&mut self, l: usize, from: View) -> View {
+        let to = self.coefficients(Buffer::Mixed, 1);
+        for term in 0..self.sizes.terms {
+            let matrices = self.modes(Buffer::Parameters, l, term);
+            let from = self.of_term(from, term);
+            self.mix_term((matrices, false), [from, to], term > 0);
+        }
+        to
+    }
+
+    /// The gradient by the coefficients of every term, from that by their sum.
+    fn mix_backward(&mut self, l: usize, from: View) -> View {
+        let to = self.coefficients(Buffer::Mixed, self.sizes.terms);
+        for term in 0..self.sizes.terms {
+            let matrices = self.modes(Buffer::Parameters, l, term);
+            self.mix_term((matrices, true), [from, self.of_term(to, term)], false);
+        }
         to
     }
 
@@ -226,9 +280,9 @@ impl Builder {
                 (to, false),
             );
             if (1..=self.sizes.layers).contains(&step) {
-                let coefficients = self.coefficients(Buffer::Coefficients(step));
+                let coefficients = self.coefficients(Buffer::Coefficients(step), self.sizes.terms);
                 self.analyse(before, Buffer::Means, coefficients);
-                let mixed = self.mix(step - 1, false, coefficients);
+                let mixed = self.mix(step - 1, coefficients);
                 self.synthesise(mixed, Buffer::Functions, to);
             }
             self.at(Buffer::Slopes, step);
@@ -370,21 +424,24 @@ impl Builder {
 
     /// Through the coefficients of the layer of `step`.
     fn layer_backward(&mut self, step: usize, delta: View, below: View) {
-        let modes = self.coefficients(Buffer::Modes(step));
+        let modes = self.coefficients(Buffer::Modes(step), 1);
         self.analyse(delta, Buffer::Functions, modes);
-        let coefficients = self.coefficients(Buffer::Coefficients(step));
-        let (c, size) = (self.sizes.channels, modes.ld * self.samples);
+        let coefficients = self.coefficients(Buffer::Coefficients(step), self.sizes.terms);
+        let (c, stride) = (self.sizes.channels, self.group_stride(modes));
         self.program.wait(2, MAIN);
-        let op = Op::Products {
-            count: self.sizes.functions,
-            shape: (c, c, self.samples),
-            a: (modes, false),
-            b: (coefficients, true),
-            c: self.modes(Buffer::Gradient, step - 1),
-            strides: [size, size, c * c],
-        };
-        self.push(2, op);
-        let mixed = self.mix(step - 1, true, modes);
+        for term in 0..self.sizes.terms {
+            let op = Op::Products {
+                count: self.groups(),
+                shape: (c, c, self.samples * self.sizes.terms),
+                a: (modes, false),
+                b: (self.of_term(coefficients, term), true),
+                c: self.modes(Buffer::Gradient, step - 1, term),
+                add: false,
+                strides: [stride, stride, self.matrix_stride()],
+            };
+            self.push(2, op);
+        }
+        let mixed = self.mix_backward(step - 1, modes);
         self.synthesise(mixed, Buffer::Means, below);
     }
 

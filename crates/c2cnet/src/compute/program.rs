@@ -51,7 +51,7 @@ pub(super) enum Buffer {
     Functions,
     Means,
     Projection,
-    /// Coefficients of the values before layer `l`; gradients by those of the values after it.
+    /// Coefficients of the values before layer `l`, term after term; gradients by those of the values after it.
     Coefficients(usize),
     Modes(usize),
     /// Coefficients times channel matrices.
@@ -109,13 +109,15 @@ pub(super) enum Op {
         points: usize,
         ld: usize,
     },
-    /// Products $C = AB$, each matrix a stride behind the last; $A$ and $B$ may be given transposed.
+    /// Products $C = AB$ or, with `add`, $C + AB$, each matrix a stride behind the last; $A$ and $B$ may be given
+    /// transposed.
     Products {
         count: usize,
         shape: (usize, usize, usize),
         a: (View, bool),
         b: (View, bool),
         c: View,
+        add: bool,
         strides: [usize; 3],
     },
     /// Arguments in the first `width` rows of [`Buffer::Hidden`] become values, with a one below and then

@@ -3,7 +3,7 @@
 use super::spaces::triangles_on;
 use super::{Context, Inputs, Outputs};
 use crate::basis::{BasisSpec, BuildContext, LaplaceMesh, LaplaceSpec};
-use crate::data::{Field, Points, TensorGrid};
+use crate::data::{Bounds, Field, Points, TensorGrid};
 use crate::map::LayeredSpec;
 use crate::map::layered::{Functions, Latent};
 use crate::{Error, Result};
@@ -27,8 +27,8 @@ pub(super) fn latent(
             "layered: the first output is a vector without points; layers predict functions: use another map".into(),
         ));
     }
-    let points = latent_points(field, spec.points)?;
     let domain = decoder.basis().parts()[0].components()[0].domain();
+    let points = latent_points(field, domain, spec.points)?;
     let triangles = triangles_on(context.train, field);
     let basis = spec.basis.clone().unwrap_or_else(|| {
         let mesh = match triangles {
@@ -55,18 +55,19 @@ pub(super) fn latent(
 
 /// The output's own points, including withheld ones (without their values), because transforms on complete grids work
 /// axis by axis. At most `wanted` of them: fewer lines of a grid, else a well-spread subset.
-fn latent_points(field: &Field, wanted: usize) -> Result<Points> {
+fn latent_points(field: &Field, domain: &Bounds, wanted: usize) -> Result<Points> {
     let Some(points) = field.shared_points() else {
         return Ok(spread(points_of_samples(field, wanted)?, wanted));
     };
     Ok(match TensorGrid::new(points) {
-        Some(grid) => fewer_lines(points, &grid, wanted),
+        Some(grid) => fewer_lines(points, &grid, domain, wanted),
         None => spread(points.clone(), wanted),
     })
 }
 
-/// The crossings of some lines along each axis, in order, about as many as wanted at most.
-fn fewer_lines(points: &Points, grid: &TensorGrid, wanted: usize) -> Points {
+/// The crossings of some lines along each axis, in order, about as many as wanted at most. Along periodic axes every
+/// second line, or third, ..., where that is possible, so that steps stay equal.
+fn fewer_lines(points: &Points, grid: &TensorGrid, domain: &Bounds, wanted: usize) -> Points {
     let dim = grid.axes.len() as f64;
     let part = (wanted as f64 / points.len() as f64)
         .powf(1.0 / dim)
@@ -74,8 +75,13 @@ fn fewer_lines(points: &Points, grid: &TensorGrid, wanted: usize) -> Points {
     let kept: Vec<Vec<usize>> = grid
         .axes
         .iter()
-        .map(|axis| {
+        .enumerate()
+        .map(|(k, axis)| {
             let count = ((axis.len() as f64 * part + 1e-9) as usize).clamp(2, axis.len());
+            let step = axis.len().div_ceil(count);
+            if domain.is_periodic(k) && axis.len().is_multiple_of(step) {
+                return (0..axis.len()).step_by(step).collect();
+            }
             let line = |i: usize| i * (axis.len() - 1) / (count - 1);
             (0..count).map(line).collect()
         })

@@ -116,7 +116,7 @@ impl Lane {
         done.map_err(|e| gpu.product_failed(e))
     }
 
-    /// Products $C = AB$, each matrix (pointer, leading dimension) a stride behind the last.
+    /// Products $C = AB$, or added to $C$, each matrix (pointer, leading dimension) a stride behind the last.
     ///
     /// # Safety
     /// They must be matrices of these shapes on the GPU.
@@ -126,7 +126,7 @@ impl Lane {
         count: usize,
         (m, n, k): (usize, usize, usize),
         transpose: [bool; 2],
-        matrices: [(u64, usize, usize); 3],
+        (matrices, add): ([(u64, usize, usize); 3], bool),
     ) -> Result<()> {
         let done = unsafe {
             T::products(
@@ -134,6 +134,7 @@ impl Lane {
                 transpose.map(transposed),
                 [m as i32, n as i32, k as i32],
                 matrices.map(|(at, ld, stride)| (at, ld as i32, stride as i64)),
+                if add { 1.0 } else { 0.0 },
                 count as i32,
             )
         };

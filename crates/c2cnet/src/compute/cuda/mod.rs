@@ -50,7 +50,7 @@ pub trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 's
         c: (u64, i32),
     ) -> std::result::Result<(), CublasError>;
 
-    /// Products $C \leftarrow AB$, each matrix a stride behind the last, by cuBLAS.
+    /// Products $C \leftarrow AB + \beta C$, each matrix a stride behind the last, by cuBLAS.
     ///
     /// # Safety
     /// As [`Real::product`], for all of them.
@@ -60,6 +60,7 @@ pub trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 's
         transposed: [cublas::sys::cublasOperation_t; 2],
         shape: [i32; 3],
         matrices: [(u64, i32, i64); 3],
+        beta: f64,
         count: i32,
     ) -> std::result::Result<(), CublasError>;
 }
@@ -92,14 +93,15 @@ macro_rules! real {
                 [ta, tb]: [cublas::sys::cublasOperation_t; 2],
                 [m, n, k]: [i32; 3],
                 [(a, lda, a_far), (b, ldb, b_far), (c, ldc, c_far)]: [(u64, i32, i64); 3],
+                beta: f64,
                 count: i32,
             ) -> std::result::Result<(), CublasError> {
-                let (one, zero): ($float, $float) = (1.0, 0.0);
+                let (one, beta): ($float, $float) = (1.0, beta as $float);
                 // SAFETY: the caller's promise.
                 unsafe {
                     cublas::result::$batched(
                         handle, ta, tb, m, n, k, &one, a as _, lda, a_far, b as _, ldb, b_far,
-                        &zero, c as _, ldc, c_far, count,
+                        &beta, c as _, ldc, c_far, count,
                     )
                 }
             }

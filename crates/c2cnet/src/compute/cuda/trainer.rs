@@ -234,12 +234,13 @@ impl<T: Real> CudaTrainer<T> {
                 a: (a, ta),
                 b: (b, tb),
                 c,
+                add,
                 strides,
             } => {
                 let of = |view: View, stride| (self.matrix(buffers, view), view.ld, stride);
                 let matrices = [of(a, strides[0]), of(b, strides[1]), of(c, strides[2])];
                 // SAFETY: as above.
-                unsafe { on.products::<T>(&self.gpu, count, shape, [ta, tb], matrices)? }
+                unsafe { on.products::<T>(&self.gpu, count, shape, [ta, tb], (matrices, add))? }
             }
             Op::Gather { first, columns, ld } => self.gather(buffers, on, first, columns, ld)?,
             Op::GatherPoints {

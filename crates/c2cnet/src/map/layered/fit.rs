@@ -108,7 +108,7 @@ fn fit_with<T: Scalar>(
     let shape = Shape {
         inputs: latent.channels(),
         channels: spec.channels,
-        functions: latent.functions().len(),
+        matrices: latent.functions().groups().matrices(),
         layers: spec.layers,
         hidden: spec.hidden,
         outputs: latent.components(),

@@ -86,19 +86,19 @@ impl Latent {
         })
     }
 
-    /// From its parts: fields, constants and functions; coordinates; projection.
+    /// From its parts: fields and constants; functions; coordinates and projection.
     #[cfg(test)]
     pub(super) fn for_tests(
-        [fields, constants, functions]: [Mat<f64>; 3],
-        coordinates: Mat<f64>,
-        projection: Mat<f64>,
+        [fields, constants]: [Mat<f64>; 2],
+        functions: Functions,
+        [coordinates, projection]: [Mat<f64>; 2],
     ) -> Self {
         Latent {
             offsets: vec![0.0; fields.nrows()],
             fields,
             constants,
             coordinates,
-            functions: Functions::of_columns(functions),
+            functions,
             projection,
         }
     }

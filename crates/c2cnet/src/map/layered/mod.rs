@@ -6,7 +6,8 @@
 //! $$v_{l+1}(x) = \sigma\Big(W_lv_l(x) + b_l + \sum_j\psi_j(x)\,A_{l,j}\,c_j(v_l)\Big),$$
 //!
 //! with $c(v)$ their coefficients in a basis $\psi$ that is orthonormal at the points, and one channel matrix
-//! $A_{l,j}$ per function. $v_0$ is an affine image of the inputs' decoded fields, of parameters, and of the point's
+//! $A_{l,j}$ per function; waves along periodic axes are mixed in [`groups`] instead, so that layers can shift and
+//! differentiate. $v_0$ is an affine image of the inputs' decoded fields, of parameters, and of the point's
 //! coordinates; a pointwise network of two layers follows the last layer, which has no activation. Periodic waves on
 //! a box make this a Fourier neural operator; eigenfunctions of the Laplacian carry it to any domain.
 //!
@@ -16,6 +17,7 @@
 
 mod engine;
 mod fit;
+mod groups;
 mod latent;
 mod network;
 mod on_device;
@@ -76,10 +78,10 @@ impl LayeredMap {
         let (shape, latent) = (&self.shape, &self.latent);
         let expected = (
             latent.channels(),
-            latent.functions().len(),
+            latent.functions().groups().matrices(),
             latent.components(),
         );
-        let fits = (shape.inputs, shape.functions, shape.outputs) == expected
+        let fits = (shape.inputs, shape.matrices, shape.outputs) == expected
             && shape.channels > 0
             && (1..=16).contains(&shape.layers)
             && shape.checked_parameters() == Some(self.parameters.len())
@@ -121,7 +123,7 @@ impl CoefficientMap for LayeredMap {
             "{} layers of {} channels and {} functions at {} points, {} parameters, added to {}",
             self.shape.layers,
             self.shape.channels,
-            self.shape.functions,
+            self.latent.functions().len(),
             self.latent.points(),
             self.parameters.len(),
             match self.base.slopes() {

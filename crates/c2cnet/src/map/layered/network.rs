@@ -45,9 +45,14 @@ impl<T: Scalar> Frozen<T> {
 }
 
 impl<T: Scalar> Frozen<T> {
-    /// $\psi_j$ at the points, one column per function.
-    pub(super) fn functions(&self) -> Mat<T> {
-        self.transform.to_dense()
+    /// Sets of axes along which functions have partners; see [`Groups`](super::groups::Groups).
+    pub(super) fn terms(&self) -> usize {
+        self.transform.groups().terms()
+    }
+
+    /// $\psi_j$ at the points, one column per member of a group, as term `term` brings them there.
+    pub(super) fn functions(&self, term: usize) -> Mat<T> {
+        self.transform.to_dense(term)
     }
 
     pub(super) fn projection(&self) -> MatRef<'_, T> {
@@ -311,27 +316,31 @@ impl<T: Scalar> Frozen<T> {
             });
     }
 
-    /// $A_jc_j$, or $A_j^\top c_j$, of all functions; zeros at places without one.
-    fn mix(&self, modes: &[T], transpose: bool, from: &[T], to: &mut [T], batch: usize) {
+    /// Coefficients times channel matrices, or transposed ones; zeros at places without a function.
+    fn mix(&self, modes: &[T], transposed: bool, from: &[T], to: &mut [T], batch: usize) {
         let c = self.shape.channels;
         let size = c * batch;
-        let all = self.transform.coefficients() * size;
-        to[..all]
+        let groups = self.transform.groups();
+        to[..groups.places() * size]
             .par_chunks_exact_mut(size)
-            .zip(from[..all].par_chunks_exact(size))
-            .zip(self.transform.functions())
-            .for_each(|((to, from), function)| {
-                let Some(j) = function else {
-                    return to.fill(T::default());
-                };
-                let matrix = view(&modes[j * c * c..(j + 1) * c * c], c, c);
-                let matrix = if transpose {
-                    matrix.transpose()
-                } else {
-                    matrix
-                };
-                let (to, from) = (view_mut(to, c, batch), view(from, c, batch));
-                matmul(to, Accum::Replace, matrix, from, T::from_f64(1.0), Par::Seq);
+            .enumerate()
+            .for_each(|(place, to)| {
+                let mut accum = Accum::Replace;
+                for term in groups.terms_at(place, transposed) {
+                    let matrix = view(&modes[term.matrix * c * c..], c, c);
+                    let matrix = match transposed {
+                        true => matrix.transpose(),
+                        false => matrix,
+                    };
+                    let from = view(&from[term.place * size..], c, batch);
+                    let sign = T::from_f64(if term.negative { -1.0 } else { 1.0 });
+                    let to = view_mut(to, c, batch);
+                    matmul(to, accum, matrix, from, sign, Par::Seq);
+                    accum = Accum::Add;
+                }
+                if accum == Accum::Replace {
+                    to.fill(T::default());
+                }
             });
     }
 
@@ -501,13 +510,19 @@ impl<T: Scalar> Frozen<T> {
         let size = c * batch;
         to.par_chunks_exact_mut(c * c)
             .enumerate()
-            .for_each(|(j, to)| {
-                let at = self.transform.place(j) * size;
-                let g = view(&by_mixed[at..], c, batch);
-                let x = view(&coefficients[at..], c, batch);
-                let to = view_mut(to, c, c);
-                let one = T::from_f64(1.0);
-                matmul(to, Accum::Replace, g, x.transpose(), one, Par::Seq);
+            .for_each(|(matrix, to)| {
+                let mut accum = Accum::Replace;
+                for (made, from, negative) in self.transform.groups().uses(matrix) {
+                    let g = view(&by_mixed[made * size..], c, batch);
+                    let x = view(&coefficients[from * size..], c, batch);
+                    let sign = T::from_f64(if negative { -1.0 } else { 1.0 });
+                    let to = view_mut(to, c, c);
+                    matmul(to, accum, g, x.transpose(), sign, Par::Seq);
+                    accum = Accum::Add;
+                }
+                if accum == Accum::Replace {
+                    to.fill(T::default());
+                }
             });
     }
 }

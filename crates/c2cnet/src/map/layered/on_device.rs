@@ -17,6 +17,7 @@ const MOST_PLACES: usize = 500_000;
 pub(super) struct Packed<'a, T> {
     frozen: &'a Frozen<T>,
     functions: Mat<T>,
+    /// As every term brings them to their places, over the number of points.
     means: Mat<T>,
     widths: [usize; 2],
     training: (Mat<T>, &'a Samples<T>),
@@ -30,12 +31,17 @@ impl<'a, T: Scalar> Packed<'a, T> {
         validation: Option<&'a Samples<T>>,
     ) -> Self {
         let pack = |samples: &'a Samples<T>| (frozen.packed(&samples.inputs), samples);
-        let functions = frozen.functions();
-        let mean = T::from_f64(1.0 / functions.nrows() as f64);
+        let functions = frozen.functions(0);
+        let (points, members) = functions.shape();
+        let mean = T::from_f64(1.0 / points as f64);
+        let mut means = Mat::zeros(points, members * frozen.terms());
+        for term in 0..frozen.terms() {
+            let functions = frozen.functions(term);
+            let to = means.as_mut().subcols_mut(term * members, members);
+            { to }.copy_from(&functions * faer::Scale(mean));
+        }
         Packed {
-            means: Mat::from_fn(functions.nrows(), functions.ncols(), |i, j| {
-                functions[(i, j)] * mean
-            }),
+            means,
             functions,
             widths: [frozen.shape.inputs, frozen.projection().nrows()],
             training: pack(training),
@@ -82,7 +88,8 @@ impl<'a, T: Scalar> Packed<'a, T> {
                     points,
                     inputs: shape.inputs,
                     channels: shape.channels,
-                    functions: shape.functions,
+                    functions: shape.matrices,
+                    terms: self.frozen.terms(),
                     layers: shape.layers,
                     hidden: shape.hidden,
                     outputs: shape.outputs,

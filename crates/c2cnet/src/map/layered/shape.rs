@@ -13,7 +13,9 @@ pub(super) struct Shape {
     /// Values that enter at each point.
     pub inputs: usize,
     pub channels: usize,
-    pub functions: usize,
+    /// Channel matrices of a layer: one per function, and for members that a group lacks.
+    #[serde(alias = "functions")]
+    pub matrices: usize,
     pub layers: usize,
     pub hidden: usize,
     /// Values that leave at each point.
@@ -46,7 +48,7 @@ impl Affine {
 /// Where each part stands among the parameters.
 pub(super) struct Places {
     pub lift: Affine,
-    /// Each with its channel matrices, one per function.
+    /// Each with its channel matrices.
     pub layers: Vec<(Affine, Range<usize>)>,
     pub inner: Affine,
     pub outer: Affine,
@@ -54,7 +56,7 @@ pub(super) struct Places {
 
 impl Shape {
     pub(super) fn places(&self) -> Places {
-        let (c, m) = (self.channels, self.functions);
+        let (c, m) = (self.channels, self.matrices);
         let affine = |rows, columns, start| Affine {
             rows,
             columns,
@@ -85,7 +87,7 @@ impl Shape {
 
     /// The number of parameters of a shape that a file claims.
     pub(super) fn checked_parameters(&self) -> Option<usize> {
-        let modes = (self.channels.checked_pow(2)?).checked_mul(self.functions.checked_add(1)?)?;
+        let modes = (self.channels.checked_pow(2)?).checked_mul(self.matrices.checked_add(1)?)?;
         let layer = modes.checked_add(self.channels)?;
         let lift = self.inputs.checked_add(1)?.checked_mul(self.channels)?;
         let inner = self.channels.checked_add(1)?.checked_mul(self.hidden)?;

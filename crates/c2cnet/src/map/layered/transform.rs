@@ -1,5 +1,6 @@
 //! From values at the latent points to coefficients and back, axis by axis where the points are a grid.
 
+use super::groups::Groups;
 use crate::basis::Separable;
 use crate::linalg::{self, matmul};
 use crate::map::mlp::objective::cast;
@@ -13,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// Functions whose component orthogonal to those before them is smaller than this are left out.
 const DEPENDENT: f64 = 1e-8;
 
+/// How far what a shift makes of a function may lie from the plane of the function and its partner.
+const OFF_PLANE: f64 = 1e-8;
+
 /// $\psi_j$ at the latent points: the mean of $\psi_i\psi_j$ over them is $\delta_{ij}$.
 ///
 /// At the crossings of a grid $\psi_j(x_p) = \prod_k A^k_{p_kj_k}$, the last axis running fastest; elsewhere there is
@@ -24,6 +28,9 @@ pub(crate) struct Functions {
     axes: Vec<Mat<f64>>,
     /// The position of each function among all products of functions along the axes.
     places: Vec<usize>,
+    /// Along each axis, the function into which a shift turns each one, if there is one.
+    #[serde(default)]
+    partners: Vec<Vec<Option<usize>>>,
 }
 
 impl Functions {
@@ -54,7 +61,29 @@ impl Functions {
     pub(super) fn of_columns(columns: Mat<f64>) -> Self {
         Functions {
             places: (0..columns.ncols()).collect(),
+            partners: vec![vec![None; columns.ncols()]],
             axes: vec![columns],
+        }
+    }
+
+    /// The first `count` products of waves on a torus with these numbers of lines and functions along each axis.
+    #[cfg(test)]
+    pub(super) fn waves(sizes: &[(usize, usize)], count: usize) -> Self {
+        let axis = |&(lines, functions): &(usize, usize)| {
+            Mat::from_fn(lines, functions, |i, j| {
+                let turn = std::f64::consts::TAU * (i * j.div_ceil(2)) as f64 / lines as f64;
+                match j {
+                    0 => 1.0,
+                    _ if j % 2 == 1 => std::f64::consts::SQRT_2 * turn.cos(),
+                    _ => std::f64::consts::SQRT_2 * turn.sin(),
+                }
+            })
+        };
+        let axes: Vec<Mat<f64>> = sizes.iter().map(axis).collect();
+        Functions {
+            places: (0..count).collect(),
+            partners: axes.iter().map(partners).collect(),
+            axes,
         }
     }
 
@@ -81,8 +110,15 @@ impl Functions {
         };
         Some(Functions {
             places: (0..design.ncols()).map(place).collect(),
+            partners: axes.iter().map(partners).collect(),
             axes,
         })
+    }
+
+    /// Which functions make groups.
+    pub(super) fn groups(&self) -> Groups {
+        let sizes: Vec<usize> = self.axes.iter().map(Mat::ncols).collect();
+        Groups::new(&self.places, &sizes, &self.partners)
     }
 
     /// How many functions.
@@ -104,18 +140,44 @@ impl Functions {
             return false;
         };
         let few = self.axes.iter().all(|a| a.ncols() <= a.nrows());
-        few && lines == Some(points)
+        let mutual = |of: &Vec<Option<usize>>, functions: usize| {
+            let back = |(i, j): (usize, &Option<usize>)| {
+                j.is_none_or(|j| j != i && of.get(j) == Some(&Some(i)))
+            };
+            of.len() == functions && of.iter().enumerate().all(back)
+        };
+        let mut pairs = self.partners.iter().zip(&self.axes);
+        let partners = self.partners.is_empty()
+            || self.partners.len() == self.axes.len() && pairs.all(|(p, a)| mutual(p, a.ncols()));
+        few && partners
+            && lines == Some(points)
             && seen.len() == self.places.len()
             && functions.is_some_and(|all| last < all)
     }
 }
 
+/// The partner of each function along an axis: a shift by one line, the last following the first, turns both into
+/// combinations of each other. Found by what such a shift does, so that any waves on a periodic grid have partners and
+/// nothing else has.
+fn partners(axis: &Mat<f64>) -> Vec<Option<usize>> {
+    let (lines, functions) = axis.shape();
+    let shifted = Mat::from_fn(lines, functions, |i, j| axis[((i + 1) % lines, j)]);
+    let turned = linalg::mul(axis.transpose(), shifted.as_ref()) * faer::Scale(1.0 / lines as f64);
+    let partner = |i: usize| {
+        let others = (0..functions).filter(|&j| j != i);
+        let j = others.max_by(|&a, &b| turned[(a, i)].abs().total_cmp(&turned[(b, i)].abs()))?;
+        let left = 1.0 - turned[(i, i)].powi(2) - turned[(j, i)].powi(2);
+        (left.abs() < OFF_PLANE && turned[(j, i)].abs() > OFF_PLANE.sqrt()).then_some(j)
+    };
+    let all: Vec<Option<usize>> = (0..functions).map(partner).collect();
+    let mutual = |i: usize| all[i].filter(|&j| all[j] == Some(i));
+    (0..functions).map(mutual).collect()
+}
+
 /// [`Functions`] in the precision of training.
 pub(super) struct Transform<T> {
     axes: Vec<Mat<T>>,
-    places: Vec<usize>,
-    /// The function at each place, if there is one.
-    functions: Vec<Option<usize>>,
+    groups: Groups,
 }
 
 /// Memory between two axes.
@@ -125,22 +187,22 @@ pub(super) struct Scratch<T>(Vec<T>, Vec<T>);
 impl<T: Scalar> Transform<T> {
     pub(super) fn new(functions: &Functions) -> Self {
         let axes: Vec<Mat<T>> = functions.axes.iter().map(|a| cast(a.as_ref())).collect();
-        let mut at = vec![None; axes.iter().map(Mat::ncols).product()];
-        for (j, &place) in functions.places.iter().enumerate() {
-            at[place] = Some(j);
-        }
         Transform {
             axes,
-            places: functions.places.clone(),
-            functions: at,
+            groups: functions.groups(),
         }
     }
 
-    /// All functions at all points, one column per function.
-    pub(super) fn to_dense(&self) -> Mat<T> {
+    /// All functions at all points, one column for each member of each group, which is zero where there is no such
+    /// function; for each term the column that $D^t$ brings to the member.
+    pub(super) fn to_dense(&self, term: usize) -> Mat<T> {
         let points = self.axes.iter().map(Mat::nrows).product();
-        Mat::from_fn(points, self.places.len(), |mut p, j| {
-            let (mut place, mut value) = (self.places[j], T::from_f64(1.0));
+        Mat::from_fn(points, self.groups.matrices(), |mut p, member| {
+            let (other, negative) = self.groups.partner(member, term);
+            let Some(mut place) = self.groups.members()[other] else {
+                return T::default();
+            };
+            let mut value = T::from_f64(if negative { -1.0 } else { 1.0 });
             for axis in self.axes.iter().rev() {
                 value *= axis[(p % axis.nrows(), place % axis.ncols())];
                 (p, place) = (p / axis.nrows(), place / axis.ncols());
@@ -151,17 +213,12 @@ impl<T: Scalar> Transform<T> {
 
     /// How many coefficients a channel has; positions without a function hold no coefficient.
     pub(super) fn coefficients(&self) -> usize {
-        self.functions.len()
+        self.groups.places()
     }
 
-    /// The position of function `j` among the coefficients.
-    pub(super) fn place(&self, j: usize) -> usize {
-        self.places[j]
-    }
-
-    /// The function at each place.
-    pub(super) fn functions(&self) -> &[Option<usize>] {
-        &self.functions
+    /// How coefficients are mixed.
+    pub(super) fn groups(&self) -> &Groups {
+        &self.groups
     }
 
     /// $s\sum_p\psi_j(x_p)v(x_p)$ of `rows` channels and samples.
@@ -253,8 +310,60 @@ fn along<T: Scalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::basis::{BasisSpec, BuildContext, LaplaceMesh, LaplaceSpec};
+    use crate::basis::{
+        BasisSpec, BuildContext, FourierKind, FourierSpec, LaplaceMesh, LaplaceSpec,
+    };
     use crate::data::{Bounds, Points};
+
+    fn on_grid(spec: &BasisSpec, domain: &Bounds, points: &Points) -> Functions {
+        let context = BuildContext {
+            domain,
+            points: Some(points),
+            values: None,
+            triangles: None,
+        };
+        let design = spec.build(context).unwrap().by_axes(points).unwrap();
+        Functions::on_grid(&design.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn waves_on_periodic_grids_have_partners_and_nothing_else_has() {
+        let ring = Bounds::unit(2).with_periods(&[true, true]).unwrap();
+        let lines = |n: usize| (0..n).map(move |i| i as f64 / n as f64);
+        let coords = lines(9).flat_map(|x| lines(8).flat_map(move |y| [x, y]));
+        let torus = Points::new(2, coords.collect()).unwrap();
+        for spec in [
+            BasisSpec::from(FourierSpec::new(FourierKind::Periodic, 25)),
+            BasisSpec::from(LaplaceSpec::on(LaplaceMesh::Box, 25)),
+        ] {
+            let functions = on_grid(&spec, &ring, &torus);
+            let alone = |axis: &Vec<Option<usize>>| axis.iter().filter(|p| p.is_none()).count();
+            let alone: Vec<usize> = functions.partners.iter().map(alone).collect();
+            assert_eq!(alone, [1, 1], "the constants, of {:?}", spec);
+            assert_eq!(functions.groups().terms(), 4);
+            assert!(functions.fits(72));
+        }
+        let square = Bounds::unit(2);
+        let points = Points::grid(&square, &[9, 8]);
+        let spec = BasisSpec::from(LaplaceSpec::on(LaplaceMesh::Box, 25));
+        let cosines = on_grid(&spec, &square, &points);
+        assert!(cosines.partners.iter().flatten().all(Option::is_none));
+        assert_eq!(cosines.groups().terms(), 1);
+    }
+
+    #[test]
+    fn partners_that_are_not_mutual_are_refused() {
+        let mut functions = Functions::waves(&[(8, 5)], 5);
+        assert_eq!(
+            functions.partners[0],
+            [None, Some(2), Some(1), Some(4), Some(3)]
+        );
+        assert!(functions.fits(8));
+        functions.partners[0][1] = Some(4);
+        assert!(!functions.fits(8));
+        functions.partners[0][1] = Some(7);
+        assert!(!functions.fits(8));
+    }
 
     /// Axis by axis or at once, coefficients and values are the same, and functions are orthonormal.
     #[test]
@@ -283,10 +392,11 @@ mod tests {
             let size = rows * transform.coefficients();
             let mut all = vec![0.0; size];
             transform.analyse((&values, rows), 1.0 / 63.0, &mut all, &mut scratch);
-            for (place, function) in transform.functions().iter().enumerate() {
-                if function.is_none() {
-                    all[place * rows..(place + 1) * rows].fill(0.0);
+            for place in 0..transform.coefficients() {
+                if transform.groups().terms_at(place, false).next().is_some() {
+                    continue;
                 }
+                all[place * rows..(place + 1) * rows].fill(0.0);
             }
             let mut back = vec![1.0; rows * 63];
             transform.synthesise((&all, rows), 2.0, &mut back, &mut scratch);

@@ -23,7 +23,7 @@ fn shape(latent: &Latent, layers: usize) -> Shape {
     Shape {
         inputs: latent.channels(),
         channels: 6,
-        functions: 8,
+        matrices: latent.functions().groups().matrices(),
         layers,
         hidden: 9,
         outputs: 2,
@@ -33,7 +33,11 @@ fn shape(latent: &Latent, layers: usize) -> Shape {
 
 impl<T: Scalar> Bench<T> {
     fn new(layers: usize, batch: Option<usize>, steps: usize) -> Self {
-        let problem = problem(40);
+        Self::with(cosines(), layers, batch, steps)
+    }
+
+    fn with(functions: Functions, layers: usize, batch: Option<usize>, steps: usize) -> Self {
+        let problem = problem_with(40, functions);
         let frozen = Frozen::new(shape(&problem.latent, layers), &problem.latent);
         let frame = Frame {
             axes: None,
@@ -139,12 +143,14 @@ fn programs_do_what_the_processor_does() {
     for layers in [1, 3] {
         // 30 samples in batches of 7 are batches of 6; those of 4 have 3 or 4.
         for batch in [None, Some(7), Some(4)] {
-            let bench = Bench::<f64>::new(layers, batch, 11);
-            let (steps, end) = bench.difference(|job| Ok(Box::new(Interpreter::new(job))));
-            assert!(
-                steps < 1e-11 && end < 1e-11,
-                "{layers} {batch:?}: {steps:e} {end:e}"
-            );
+            for functions in [cosines(), waves()] {
+                let bench = Bench::<f64>::with(functions, layers, batch, 11);
+                let (steps, end) = bench.difference(|job| Ok(Box::new(Interpreter::new(job))));
+                assert!(
+                    steps < 1e-11 && end < 1e-11,
+                    "{layers} {batch:?}: {steps:e} {end:e}"
+                );
+            }
         }
     }
 }
@@ -170,11 +176,16 @@ fn gpu<T: Scalar>(job: &Job<'_, T>) -> Result<Box<dyn Trainer<T>>> {
 #[test]
 #[ignore = "needs a GPU"]
 fn gpu_layers_agree_with_the_processor() {
-    for batch in [None, Some(7), Some(4)] {
-        let (steps, end) = Bench::<f64>::new(3, batch, 60).difference(gpu);
+    for (batch, functions) in [
+        (None, cosines as fn() -> Functions),
+        (Some(7), cosines),
+        (Some(4), cosines),
+        (Some(7), waves),
+    ] {
+        let (steps, end) = Bench::<f64>::with(functions(), 3, batch, 60).difference(gpu);
         println!("{batch:?} in f64: losses {steps:.1e}, parameters {end:.1e}");
         assert!(steps < 1e-9 && end < 1e-8, "{steps:e} {end:e}");
-        let (steps, end) = Bench::<f32>::new(3, batch, 60).difference(gpu);
+        let (steps, end) = Bench::<f32>::with(functions(), 3, batch, 60).difference(gpu);
         println!("{batch:?} in f32: losses {steps:.1e}, parameters {end:.1e}");
         assert!(steps < 1e-3 && end < 1e-2, "{steps:e} {end:e}");
     }

@@ -28,7 +28,26 @@ struct Problem {
     latent: Latent,
 }
 
+/// Cosines, each with its channel matrix.
+fn cosines() -> Functions {
+    let raw = Mat::from_fn(POINTS, 8, |i, j| {
+        (std::f64::consts::PI * (j * i) as f64 / (POINTS - 1) as f64).cos()
+    });
+    let q = linalg::Qr::new(raw);
+    let q = q.q_mul(Mat::<f64>::identity(8, 8).as_ref());
+    Functions::of_columns(q * faer::Scale((POINTS as f64).sqrt()))
+}
+
+/// Waves on a torus with as many points, in groups of four of which some lack members.
+fn waves() -> Functions {
+    Functions::waves(&[(8, 5), (5, 3)], 14)
+}
+
 fn problem(samples: usize) -> Problem {
+    problem_with(samples, cosines())
+}
+
+fn problem_with(samples: usize, functions: Functions) -> Problem {
     let at = |i: usize| i as f64 / (POINTS - 1) as f64;
     let waves = |i: usize, j: usize| (std::f64::consts::PI * j as f64 * at(i)).cos();
     let (m, extra) = (6, 1);
@@ -40,11 +59,6 @@ fn problem(samples: usize) -> Problem {
         if j / m == field { waves(i, j % m) } else { 0.0 }
     });
     let constants = Mat::from_fn(extra, 2 * m + extra, |_, j| f64::from(u8::from(j == 2 * m)));
-    let functions = {
-        let raw = Mat::from_fn(POINTS, 8, waves);
-        let q = linalg::Qr::new(raw);
-        q.q_mul(Mat::<f64>::identity(8, 8).as_ref()) * faer::Scale((POINTS as f64).sqrt())
-    };
     let values = linalg::mul(fields.as_ref(), coefficients.as_ref());
     let coordinates = Mat::from_fn(2 * POINTS, samples, |row, k| {
         let (component, i) = (row / POINTS, row % POINTS);
@@ -56,9 +70,12 @@ fn problem(samples: usize) -> Problem {
     });
     let norm_squared = linalg::column_norms_squared(coordinates.as_ref());
     let latent = Latent::for_tests(
-        [fields, constants, functions],
-        Mat::from_fn(1, POINTS, |_, i| 2.0 * at(i) - 1.0),
-        Mat::identity(2 * POINTS, 2 * POINTS),
+        [fields, constants],
+        functions,
+        [
+            Mat::from_fn(1, POINTS, |_, i| 2.0 * at(i) - 1.0),
+            Mat::identity(2 * POINTS, 2 * POINTS),
+        ],
     );
     Problem {
         targets: Targets {
@@ -122,13 +139,17 @@ fn small() -> LayeredSpec {
 
 #[test]
 fn gradients_are_limits_of_differences() {
-    let problem = problem(5);
-    for activation in [Activation::Gelu, Activation::Tanh] {
+    for (functions, activation) in [
+        (cosines(), Activation::Gelu),
+        (cosines(), Activation::Tanh),
+        (waves(), Activation::Gelu),
+    ] {
+        let problem = problem_with(5, functions);
         for layers in [1, 3] {
             let shape = Shape {
                 inputs: problem.latent.channels(),
                 channels: 3,
-                functions: 8,
+                matrices: problem.latent.functions().groups().matrices(),
                 layers,
                 hidden: 4,
                 outputs: 2,
