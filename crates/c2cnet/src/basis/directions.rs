@@ -23,8 +23,8 @@ pub(super) fn some_of(values: MatRef<'_, f64>) -> Mat<f64> {
     if values.nrows() * values.ncols() <= LARGE {
         return values.to_owned();
     }
-    let stride = values.ncols().div_ceil(LEARNING_SAMPLES);
-    let some: Vec<usize> = (0..values.ncols()).step_by(stride).collect();
+    let (all, count) = (values.ncols(), values.ncols().min(LEARNING_SAMPLES));
+    let some: Vec<usize> = (0..count).map(|i| i * all / count).collect();
     linalg::select_columns(values, &some)
 }
 
