@@ -122,7 +122,8 @@ pub struct PassSettings {
 /// Squared distances between the columns of `a` and of `b`.
 ///
 /// By the Gram matrix: points have norm about one, so the error of a squared distance is a few units of
-/// rounding, and that of a kernel of length at least one no more than its own rounding.
+/// rounding, and that of a kernel of length at least one no more than its own rounding. At the shortest length that is
+/// tried, a sixteenth, it is about 5e-14.
 pub(crate) fn squared_distances(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let (na, nb) = (
         linalg::column_norms_squared(a),

@@ -17,8 +17,16 @@ use std::sync::Arc;
 const PROGRESS: f64 = 0.999;
 
 /// Exponents of two and of ten, doubled, between which length and nugget are chosen.
-const LENGTHS: std::ops::RangeInclusive<i32> = 0..=18;
-const NUGGETS: std::ops::RangeInclusive<i32> = -26..=-4;
+const LENGTHS: std::ops::RangeInclusive<i32> = -8..=18;
+const NUGGETS: std::ops::RangeInclusive<i32> = -26..=0;
+
+/// Where a few inputs alone are mapped, a second minimum may lie at short lengths: outputs may change much within the
+/// range of an input.
+const SHORT_LENGTH: f64 = 0.25;
+const SHORT_NUGGET: f64 = 1e-3;
+
+/// With more inputs than this all samples are far from each other.
+const FEW_INPUTS: usize = 16;
 
 /// Steps along them by factors of two and ten, and by the roots of these.
 pub(super) const WHOLE: i32 = 2;
@@ -185,6 +193,24 @@ pub(super) struct Trial {
 }
 
 impl Start {
+    /// At a short length, for unweighted features of few inputs.
+    pub(super) fn short(
+        features: usize,
+        kernel: KernelFunction,
+        folds: &[Fold<'_>],
+    ) -> Option<Self> {
+        let few = folds.iter().all(|fold| fold.a.nrows() <= FEW_INPUTS);
+        few.then_some(Start {
+            features,
+            kernel,
+            from: Some(PassSettings {
+                kernel,
+                length: SHORT_LENGTH,
+                nugget: SHORT_NUGGET,
+            }),
+        })
+    }
+
     pub(super) fn at(trial: &Trial) -> Self {
         Start {
             features: trial.features,

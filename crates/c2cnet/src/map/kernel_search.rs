@@ -269,7 +269,8 @@ impl Comparison<'_> {
             folds.map(of_fold).collect()
         };
         let mut all: Vec<Vec<Features>> = exponents.par_iter().map(features).collect();
-        let Some(best) = self.best_of(&all)? else {
+        let unweighted = exponents.iter().position(Option::is_none);
+        let Some(best) = self.best_of(&all, unweighted)? else {
             return Err(Error::Numerical(
                 "no kernel matrix was positive definite; give a larger nugget".into(),
             ));
@@ -284,8 +285,13 @@ impl Comparison<'_> {
         })
     }
 
-    /// The best of several features and kernels: which features, the parameters and the error.
-    fn best_of(&self, features: &[Vec<Features>]) -> Result<Option<Trial>> {
+    /// The best of several features and kernels: which features, the parameters and the error. `unweighted` tells which
+    /// of the features come without weights.
+    fn best_of(
+        &self,
+        features: &[Vec<Features>],
+        unweighted: Option<usize>,
+    ) -> Result<Option<Trial>> {
         // The best features hardly depend on the kernel, so one kernel chooses them.
         let kernel = self.kernels()[0];
         let first = (0..features.len()).map(|features| Start {
@@ -293,7 +299,11 @@ impl Comparison<'_> {
             kernel,
             from: None,
         });
-        match self.compare(features, first.collect(), f64::INFINITY)? {
+        let mut starts: Vec<Start> = first.collect();
+        if self.descent.spec.length.is_none() {
+            starts.extend(unweighted.and_then(|i| Start::short(i, kernel, &self.fine)));
+        }
+        match self.compare(features, starts, f64::INFINITY)? {
             Some(best) => Ok(Some(self.or_other_kernel(features, best)?)),
             None => Ok(None),
         }
@@ -306,7 +316,11 @@ impl Comparison<'_> {
         let others = others.map(|&kernel| Start {
             features: trial.features,
             kernel,
-            from: None,
+            // Where the minimum lies at a short length, it does so for every kernel.
+            from: (trial.settings.length < 1.0).then_some(PassSettings {
+                kernel,
+                ..trial.settings
+            }),
         });
         let best = self.compare(features, others.collect(), trial.error)?;
         Ok(best
