@@ -8,7 +8,8 @@ use super::ranking::{
 use super::search::{Search, TIE_RATIO, basis_choice, named_bases, search_samples};
 use super::transforms::InputDraft;
 use crate::basis::{HybridSpec, interpolation_error};
-use crate::data::{Bounds, Observations};
+use crate::data::{Bounds, Field, Observations};
+use crate::decode::enough_to_withhold;
 use crate::error::in_order;
 use crate::fit::Context;
 use crate::observe::Step;
@@ -93,6 +94,13 @@ pub(crate) fn rank_output(
     search.rank_output(i, &drafts)
 }
 
+/// Whether all samples share points that are too few to withhold any.
+fn has_few_points(field: &Field) -> bool {
+    field
+        .shared_points()
+        .is_some_and(|points| !enough_to_withhold(points))
+}
+
 impl Search<'_> {
     /// Plans of the outputs with prescribed functions alone.
     pub(super) fn prescribed_outputs(&self, inputs: &[InputDraft]) -> Result<Vec<OutputDraft>> {
@@ -110,7 +118,7 @@ impl Search<'_> {
                 moving_nodes: false,
             };
             let mut ranking = None;
-            if plan.bases.is_empty() && settings.space != Some(Space::Learned) {
+            if plan.bases.is_empty() && self.space(index) != Some(Space::Learned) {
                 self.context.begin(Step::SearchOutputBasis);
                 let found = self.rank_output(index, inputs)?;
                 plan.bases = vec![found.ranked[found.chosen].spec.clone()];
@@ -125,7 +133,24 @@ impl Search<'_> {
         Ok(drafts)
     }
 
+    /// The space that the settings name for output `i`, or learned directions where its points are too few to judge
+    /// prescribed functions by some of them; `None` where it is to be chosen.
+    fn space(&self, i: usize) -> Option<Space> {
+        let (name, field) = &self.context.train.outputs[i];
+        let settings = self.config.output_named(name);
+        let few = settings.named_bases().is_none() && has_few_points(field);
+        settings.space.or(few.then_some(Space::Learned))
+    }
+
     fn rank_output(&self, i: usize, inputs: &[InputDraft]) -> Result<OutputRanking> {
+        let (name, field) = &self.context.train.outputs[i];
+        if has_few_points(field) {
+            return Err(Error::Config(format!(
+                "output {name:?}: {} points are too few to compare bases; name one, or leave its space open: it is \
+                 learned from the samples then",
+                field.points_of(0).len()
+            )));
+        }
         let mut ranking = self.output_ranking(i)?;
         let few_readings = few_readings(&self.context.train.outputs[i].1);
         if few_readings.is_some() {
@@ -169,15 +194,26 @@ impl Search<'_> {
         let name = &draft.plan.name;
         let settings = self.config.output_named(name);
         let vector = self.some.outputs[draft.index].1.is_vector();
+        let space = self.space(draft.index);
         if settings.space == Some(Space::Hybrid) && draft.ranking.is_some() {
             let best = self.best_hybrid(draft, HybridSpec::default().tolerance)?;
             let spec = best.map_or_else(HybridSpec::default, |(spec, _)| spec);
             draft.plan.bases = vec![spec.into()];
-        } else if let Some(space) = settings.space.filter(|_| !vector) {
+        } else if let Some(space) = space.filter(|_| !vector) {
             draft.plan.bases = space.of(std::mem::take(&mut draft.plan.bases));
         }
         let Some(ranking) = &draft.ranking else {
-            return Ok(None);
+            let learned = settings.space.is_none() && space.is_some() && !vector;
+            return Ok(learned.then(|| Choice {
+                subject: Subject::OutputBasis,
+                field: name.clone(),
+                candidates: Vec::new(),
+                chosen: "learned directions".into(),
+                why: format!(
+                    "{} points are too few to compare prescribed functions",
+                    self.some.outputs[draft.index].1.points_of(0).len()
+                ),
+            }));
         };
         let OutputRanking { ranked, chosen, .. } = ranking;
         let pick = &ranked[*chosen];

@@ -4,7 +4,7 @@ use super::{Field, Observations, Points};
 use faer::{Mat, MatRef};
 
 /// The fewest points along an axis that can show a period.
-const FEWEST: usize = 8;
+const FEWEST: usize = 12;
 
 /// Lines along each axis and samples that are looked at.
 const LINES: usize = 64;
@@ -14,7 +14,7 @@ const SAMPLES: usize = 64;
 const EQUAL: f64 = 1e-6;
 
 /// The end fits to the beginning if it is interpolated as well as the rest, up to this factor.
-const SEAM_FACTOR: f64 = 3.0;
+const SEAM_FACTOR: f64 = 2.0;
 
 /// Interpolation says something if its errors are at most this part of the values' variation.
 const RESOLVED: f64 = 0.2;

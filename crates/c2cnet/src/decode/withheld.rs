@@ -69,16 +69,24 @@ impl Withheld {
     }
 }
 
+/// With fewer points per dimension none is withheld: those that are left would not tell what lies between them.
+const FEWEST_PER_DIMENSION: usize = 10;
+
+/// Whether there are enough points to withhold some.
+pub(crate) fn enough_to_withhold(points: &Points) -> bool {
+    points.len() >= FEWEST_PER_DIMENSION * points.dim()
+}
+
 /// A seeded choice of about `fraction` of the points, in ascending order.
 ///
 /// Outermost points are among them, because a basis may fail there alone (sines where the boundary values are not
 /// zero); but not the corners of the bounding box, beyond whose neighbours everything would have to extrapolate.
-/// With fewer than ten points none is withheld.
+/// With fewer than ten points per dimension none is withheld.
 ///
 /// Single points of a grid do not show what happens between grid lines; the search for bases checks that separately.
 pub fn choose_withheld(points: &Points, fraction: f64, seed: u64) -> Vec<usize> {
     let n = points.len();
-    if n < 10 || fraction <= 0.0 {
+    if !enough_to_withhold(points) || fraction <= 0.0 {
         return Vec::new();
     }
     let bounds = points.bounding_box().expect("there are points");
