@@ -6,6 +6,7 @@ use crate::basis::{BasisSpec, PointValuesSpec};
 use crate::data::{Field, Points, TensorGrid};
 use crate::fit::{Inputs, MapTrainingSet, OutputFrame};
 use crate::map::layered::{LayeredSpec, Sizes};
+use crate::metrics::mean;
 use crate::plan::{InputPlan, NetworkSpec};
 use crate::settings::{FitConfig, MapConfig};
 use crate::{Error, Result};
@@ -40,7 +41,7 @@ impl Layers<'_> {
         let spec = NetworkSpec::Layered(Box::new(self.config.map.layered.clone()));
         let (plans, inputs) = self.inputs()?;
         let question = self.with(&plans, &inputs);
-        let (_, decision) = question.train(spec, None)?;
+        let decision = question.train(spec, None)?;
         Ok(self.of_layers(decision, (plans, inputs)))
     }
 
@@ -63,7 +64,7 @@ impl Layers<'_> {
         if self.config.map.budget == 0 {
             return Ok(so_far);
         }
-        match self.try_layers(so_far.error) {
+        match self.try_layers(&so_far.errors) {
             Ok(Ok((contest, inputs))) => {
                 let mut candidates = std::mem::take(&mut so_far.candidates);
                 let closed_error = so_far.closed_error;
@@ -87,9 +88,10 @@ impl Layers<'_> {
         }
     }
 
-    /// Trains layers for as long as they promise an error below `least`; or why they are not tried.
-    fn try_layers(&self, least: f64) -> Result<Tried> {
-        let spec = match self.worth_a_trial(least) {
+    /// Trains layers for as long as they promise an error below that of the map so far, whose errors on held-out samples
+    /// are `champion`; or why they are not tried.
+    fn try_layers(&self, champion: &[f64]) -> Result<Tried> {
+        let spec = match self.worth_a_trial(mean(champion)) {
             Ok(spec) => NetworkSpec::Layered(Box::new(spec)),
             Err(why) => return Ok(Err(why)),
         };
@@ -98,7 +100,7 @@ impl Layers<'_> {
         let (encoded, outputs) = question.spaces();
         let frame = OutputFrame::new(question.context(), encoded, outputs, &spec)?;
         let set = MapTrainingSet::new(encoded, outputs, &frame);
-        let contest = question.contend(&set, spec, least)?;
+        let contest = question.contend(&set, spec, champion)?;
         Ok(Ok((contest, (plans, inputs))))
     }
 

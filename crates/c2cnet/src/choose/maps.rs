@@ -19,6 +19,8 @@ pub(super) struct ClosedForm {
     pub linear: LinearMap,
     /// The error of the better one on held-out samples, the mean over the folds.
     pub error: f64,
+    /// The same, or less where a linear map needs the held-out samples, too: its leave-one-out error.
+    pub with_all: f64,
     /// Whether the linear map reaches the floor of the output space.
     pub on_floor: bool,
     pub candidates: Vec<Candidate>,
@@ -87,7 +89,7 @@ pub(super) fn compare(
     });
     if kernel.as_ref().is_some_and(|k| k.report.error < IMITATES)
         && config.kind == MapKind::Auto
-        && let Some(error) = exact_with_all_samples(&folds[0], exact)?
+        && let Some(error) = leave_one_out(&folds[0])?.filter(|e| e * WORTHWHILE_RATIO <= exact)
     {
         candidates.push(Candidate {
             name: "linear with all samples but one".into(),
@@ -95,6 +97,7 @@ pub(super) fn compare(
         });
         return Ok(ClosedForm {
             error,
+            with_all: error,
             kernel: None,
             linear: linear.swap_remove(0),
             on_floor: true,
@@ -102,8 +105,16 @@ pub(super) fn compare(
             candidates,
         });
     }
+    let error = kernel.as_ref().map_or(linear_error, |k| k.report.error);
+    let open = kernel.is_none() && !on_floor && error < IMITATES && thorough == Thorough::Yes;
+    let left_out = if open {
+        leave_one_out(&folds[0])?
+    } else {
+        None
+    };
     Ok(ClosedForm {
-        error: kernel.as_ref().map_or(linear_error, |k| k.report.error),
+        error,
+        with_all: left_out.map_or(error, |left_out| left_out.min(error)),
         // The linear map comes first, the kernel behind it.
         chosen: usize::from(kernel.is_some()),
         kernel,
@@ -156,15 +167,15 @@ fn search_kernel(
     }
 }
 
-/// The leave-one-out error of the linear map fitted to all samples, if it is exact: with about as many samples as
-/// coefficients, the held-out ones may be needed to determine it.
-fn exact_with_all_samples(fold: &Fold<'_>, exact: f64) -> Result<Option<f64>> {
+/// The leave-one-out error of the linear map fitted to all samples, where these are about as many as coefficients, so
+/// that the held-out ones may be needed to determine it.
+fn leave_one_out(fold: &Fold<'_>) -> Result<Option<f64>> {
     let (set, samples) = (&fold.set, fold.set.coefficients.ncols());
     if samples > FEW_FOR_COEFFICIENTS * set.coefficients.nrows() || set.targets.readings.is_some() {
         return Ok(None);
     }
     let all = LinearMap::fit_mirrored(set.coefficients, set.targets, set.mirrors.clone())?;
-    Ok(Some(all.loo_error()).filter(|error| error * WORTHWHILE_RATIO <= exact))
+    Ok(Some(all.loo_error()))
 }
 
 /// The decision about the map, human-readable.

@@ -5,11 +5,12 @@ use super::maps::ClosedForm;
 use crate::Result;
 use crate::fit::{
     Context, FoldMaps, Inputs, Judged, MapTrainingSet, OutputFrame, Outputs, encode_inputs,
-    fold_kernel, fold_linear, fold_maps, fold_network, held_out_error, judge, judge_fold,
+    fold_kernel, fold_linear, fold_maps, fold_network, held_out_errors, judge, judge_fold,
     represent_outputs, train_network,
 };
 use crate::map::mlp::MlpSpec;
 use crate::map::{CoefficientMap, KernelReport};
+use crate::metrics::mean;
 use crate::observe::Step;
 use crate::plan::{InputPlan, MapPlan, NetworkSpec, OutputPlan, TrainOn};
 use crate::report::Candidate;
@@ -53,8 +54,8 @@ pub(super) struct Decision {
     pub closed_error: Option<f64>,
     /// What was not tried, and why.
     pub notes: Vec<String>,
-    /// The map's error on held-out samples.
-    pub error: f64,
+    /// The map's error on each held-out sample.
+    pub errors: Vec<f64>,
     /// Inputs other than those of the question.
     pub inputs: Option<(Vec<InputPlan>, PerFold<Inputs>)>,
 }
@@ -96,7 +97,7 @@ impl<'a> Question<'a> {
             MapKind::Mlp => Some(config.mlp.clone()),
             MapKind::Auto
                 if !closed.on_floor
-                    && closed.error > SINGLE_PRECISION
+                    && closed.with_all > SINGLE_PRECISION
                     && config.budget > 0
                     && trained >= FEWEST_SAMPLES =>
             {
@@ -114,12 +115,12 @@ impl<'a> Question<'a> {
         }
         match config.kind {
             MapKind::Auto => self.probe_and_train(closed, spec),
-            _ => Ok(self.train(NetworkSpec::Mlp(Box::new(spec)), None)?.1),
+            _ => self.train(NetworkSpec::Mlp(Box::new(spec)), None),
         }
     }
 
     fn closed_form(&self, map: ClosedMap) -> Result<Decision> {
-        let error = map.error;
+        let errors = map.errors;
         let (plan, kernel) = match map.closed.kernel {
             None => (MapPlan::Linear, None),
             Some(choice) => (MapPlan::Kernel(choice.settings), Some(choice.report)),
@@ -135,7 +136,7 @@ impl<'a> Question<'a> {
         Ok(Decision {
             judged,
             kernel,
-            error,
+            errors,
             ..Decision::of(plan)
         })
     }
@@ -165,8 +166,8 @@ impl<'a> Question<'a> {
         let set = MapTrainingSet::new(inputs, outputs, &frame);
         // Only after the closed form was judged with as many samples.
         let closed = ClosedMap::new(self.context(), &set, closed)?;
-        let contest = self.contend(&set, spec, closed.error)?;
-        let closed_error = Some(closed.error);
+        let contest = self.contend(&set, spec, &closed.errors)?;
+        let closed_error = Some(mean(&closed.errors));
         let mut decision = match contest.winner {
             Some(winner) => winner,
             None => self.closed_form(closed)?,
@@ -176,14 +177,16 @@ impl<'a> Question<'a> {
         Ok(decision)
     }
 
-    /// Trains a network on `set` as long as its error may fall below `least`.
+    /// Trains a network on `set` as long as its error may fall below that of the best map so far, whose errors on the
+    /// held-out samples are `champion`.
     pub(super) fn contend(
         &self,
         set: &MapTrainingSet<'_>,
         spec: NetworkSpec,
-        least: f64,
+        champion: &[f64],
     ) -> Result<Contest> {
         let context = self.context();
+        let least = mean(champion);
         let mut seconds = None;
         let mut shorter = f64::INFINITY;
         let mut probe: Option<Box<dyn CoefficientMap>> = None;
@@ -191,7 +194,7 @@ impl<'a> Question<'a> {
             context.begin(Step::ProbeNetwork { part });
             let short = spec.shortened(part, context.split.train.len());
             let (map, report) = train_network(context, set, &short)?;
-            let error = held_out_error(map.as_ref(), set, &context.split);
+            let error = mean(&held_out_errors(map.as_ref(), set, &context.split));
             seconds = Some(report.seconds * part as f64);
             // Training curves flatten, so a network not expected to win now never will.
             let flattening = match spec {
@@ -218,9 +221,9 @@ impl<'a> Question<'a> {
             name: spec.name().into(),
             error,
         };
-        let (error, mut decision) = self.train(spec.clone(), seconds)?;
-        let candidate = candidate(error);
-        if error >= WORTHWHILE_RATIO * least {
+        let mut decision = self.train(spec.clone(), seconds)?;
+        let candidate = candidate(mean(&decision.errors));
+        if !clearly_less(&decision.errors, champion) {
             let winner = None;
             return Ok(Contest { candidate, winner });
         }
@@ -240,7 +243,7 @@ impl<'a> Question<'a> {
 
     /// A network trained without the held-out samples. If these are few, it becomes the model's network and is trained
     /// at all points; otherwise points are withheld as well, and it is trained again.
-    pub(super) fn train(&self, spec: NetworkSpec, seconds: Option<f64>) -> Result<(f64, Decision)> {
+    pub(super) fn train(&self, spec: NetworkSpec, seconds: Option<f64>) -> Result<Decision> {
         let split = &self.context().split;
         let (trained, held) = (split.train.len(), split.validation.len());
         // A few more samples would hardly change it.
@@ -266,7 +269,7 @@ impl<'a> Question<'a> {
         let frame = OutputFrame::new(context, inputs, outputs, &spec)?;
         let set = MapTrainingSet::new(inputs, outputs, &frame);
         let (map, training) = fold_network(context, &set, &spec, seconds)?;
-        let error = held_out_error(map.as_ref(), &set, &context.split);
+        let errors = held_out_errors(map.as_ref(), &set, &context.split);
         let fold = FoldMaps {
             map,
             linear: fold_linear(context, &set)?,
@@ -282,12 +285,12 @@ impl<'a> Question<'a> {
             judged,
             candidates: vec![Candidate {
                 name: name.into(),
-                error,
+                error: mean(&errors),
             }],
-            error,
+            errors,
             ..Decision::of(plan)
         };
-        Ok((error, Decision { spaces, ..decision }))
+        Ok(Decision { spaces, ..decision })
     }
 }
 
@@ -314,7 +317,7 @@ impl Decision {
             candidates: Vec::new(),
             closed_error: None,
             notes: Vec::new(),
-            error: f64::INFINITY,
+            errors: Vec::new(),
             inputs: None,
         }
     }
@@ -325,7 +328,8 @@ impl Decision {
 struct ClosedMap {
     closed: ClosedForm,
     map: Box<dyn CoefficientMap>,
-    error: f64,
+    /// On each held-out sample.
+    errors: Vec<f64>,
 }
 
 impl ClosedMap {
@@ -344,9 +348,26 @@ impl ClosedMap {
                 )?)
             }
         };
-        let error = held_out_error(map.as_ref(), set, &context.split);
-        Ok(ClosedMap { closed, map, error })
+        let errors = held_out_errors(map.as_ref(), set, &context.split);
+        Ok(ClosedMap {
+            closed,
+            map,
+            errors,
+        })
     }
+}
+
+/// Whether the errors of a challenger are lower than those of the map so far on the same samples: by more than training
+/// costs, and by more than chance, which is one standard error of the mean difference.
+fn clearly_less(challenger: &[f64], champion: &[f64]) -> bool {
+    let gains: Vec<f64> = champion
+        .iter()
+        .zip(challenger)
+        .map(|(a, b)| a - b)
+        .collect();
+    let (gain, count) = (mean(&gains), gains.len() as f64);
+    let variance = gains.iter().map(|g| (g - gain).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    gain > (1.0 - WORTHWHILE_RATIO) * mean(champion) && gain > (variance / count).sqrt()
 }
 
 /// The error after all steps, extrapolated from the errors after `1/part` of them (`longer`) and half as many (`shorter`)
@@ -364,7 +385,19 @@ fn expected_error(shorter: f64, longer: f64, part: usize, flattening: f64) -> f6
 
 #[cfg(test)]
 mod tests {
-    use super::expected_error;
+    use super::{clearly_less, expected_error};
+
+    #[test]
+    fn a_challenger_wins_by_more_than_chance() {
+        let champion = [1.0, 2.0, 3.0, 2.0];
+        assert!(clearly_less(&[0.9, 1.8, 2.7, 1.8], &champion));
+        assert!(
+            !clearly_less(&[0.99, 1.98, 2.97, 1.98], &champion),
+            "not worth it"
+        );
+        assert!(!clearly_less(&[0.2, 2.5, 2.0, 2.6], &champion), "by chance");
+        assert!(!clearly_less(&[f64::INFINITY; 4], &champion));
+    }
 
     #[test]
     fn errors_fall_by_less_at_every_doubling() {

@@ -1,6 +1,6 @@
 //! Stages 3 and 4: the coefficient maps of a plan, without the held-out samples and with all.
 
-use super::{Context, MapTrainingSet};
+use super::{Context, Inputs, MapTrainingSet, OutputFrame, Outputs};
 use crate::map::mlp::TrainingReport;
 use crate::map::{
     CoefficientMap, Features, KernelMap, KernelSettings, LayeredMap, LinearMap, MlpMap, Split,
@@ -161,23 +161,31 @@ pub(crate) fn held_out_error(
     set: &MapTrainingSet<'_>,
     split: &Split,
 ) -> f64 {
+    mean(&held_out_errors(map, set, split))
+}
+
+/// The relative error of a map on each held-out sample.
+pub(crate) fn held_out_errors(
+    map: &dyn CoefficientMap,
+    set: &MapTrainingSet<'_>,
+    split: &Split,
+) -> Vec<f64> {
     let held = linalg::select_columns(set.coefficients, &split.validation);
     let predicted = map.predict(held.as_ref());
-    let errors = set
-        .targets
-        .relative_errors(predicted.as_ref(), &split.validation);
-    mean(&errors)
+    set.targets
+        .relative_errors(predicted.as_ref(), &split.validation)
 }
 
 /// Stage 4: the maps fitted to all samples. `training` and `judged` belong to a network that was judged; `judged` is
 /// given only if it is the model's network.
 pub(super) fn final_maps(
     context: &Context<'_>,
-    set: &MapTrainingSet<'_>,
+    (inputs, outputs): (&Inputs, &Outputs),
     plan: &MapPlan,
-    training: Option<TrainingReport>,
-    judged: Option<Box<dyn CoefficientMap>>,
+    (training, judged): (Option<TrainingReport>, Option<Box<dyn CoefficientMap>>),
 ) -> Result<FinalMaps> {
+    let frame = OutputFrame::for_plan(context, inputs, outputs, plan)?;
+    let set = &MapTrainingSet::new(inputs, outputs, &frame);
     let linear = LinearMap::fit_mirrored(set.coefficients, set.targets, set.mirrors.clone())?;
     let mut network = None;
     let map: Box<dyn CoefficientMap> = match plan {

@@ -13,7 +13,8 @@ mod spaces;
 mod training_set;
 
 pub(crate) use maps::{
-    FoldMaps, fold_kernel, fold_linear, fold_maps, fold_network, held_out_error, train_network,
+    FoldMaps, fold_kernel, fold_linear, fold_maps, fold_network, held_out_error, held_out_errors,
+    train_network,
 };
 pub(crate) use spaces::{FieldSpace, LearnFrom};
 pub(crate) use training_set::{MapTrainingSet, OutputFrame};
@@ -190,11 +191,9 @@ pub(crate) fn build(
     let (inputs, outputs) = timed(&mut seconds.encoding, || {
         remaining_spaces(&everything, plan, known)
     })?;
+    let network = (judged.training, judged.network);
     let fitted = timed(&mut seconds.training, || {
-        let frame = OutputFrame::for_plan(&everything, &inputs, &outputs, &plan.map)?;
-        let set = MapTrainingSet::new(&inputs, &outputs, &frame);
-        let (training, network) = (judged.training, judged.network);
-        final_maps(&everything, &set, &plan.map, training, network)
+        final_maps(&everything, (&inputs, &outputs), &plan.map, network)
     })?;
     let map = fitted.map.as_ref();
     let held_out = judged.validation.is_some();
@@ -493,7 +492,7 @@ const SINGLE_ROUNDING: f64 = 1e-6;
 const MOST_HELD_OUT: usize = 2500;
 
 /// With at most this many samples, several parts of them judge in turn.
-const FEW_SAMPLES: usize = 200;
+const FEW_SAMPLES: usize = 400;
 
 /// The number of such parts.
 const FOLDS: usize = 5;

@@ -45,7 +45,7 @@ fn strengths() -> impl Iterator<Item = f64> {
 /// that were observed elsewhere: each has to bring the error down by the factor [`WORTH`], as it does where the operator is
 /// linear.
 const DEEP: f64 = 1e-16;
-const WORTH: f64 = 0.9;
+const WORTH: f64 = 0.96;
 
 /// Weaker strengths are lost in the rounding of a Gram matrix.
 const GRAM_ROUNDING: f64 = 1e-13;
