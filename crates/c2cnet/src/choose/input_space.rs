@@ -12,7 +12,7 @@ use crate::encode::{EncoderSpec, Method};
 use crate::observe::Step;
 use crate::plan::InputPlan;
 use crate::report::{Candidate, Choice, Subject};
-use crate::settings::Space;
+use crate::settings::{MapKind, Space};
 use crate::{Error, Result};
 use std::cmp::Ordering;
 
@@ -29,6 +29,9 @@ const NEAR_TIE_RATIO: f64 = 1.6;
 
 /// A basis smaller than the chosen one by this factor is compared again in a tie.
 const FAR_FEWER: usize = 2;
+
+/// Left-out samples must err by less than this part of what held-out ones do.
+const FAR_BELOW: f64 = 0.3;
 
 /// A prescribed input basis may lose this fraction of the operator's error before learned directions are tried.
 const LOST_SHARE: f64 = 0.03;
@@ -226,6 +229,10 @@ impl Search<'_> {
                 .iter()
                 .find(|r| r.spec == spec)
                 .map_or(1.0, |r| r.error);
+            if let Some((choice, error)) = self.settle_few_samples(i, judge, drafts, least)? {
+                choices.push(choice);
+                return Ok(error);
+            }
             if lost > LOST_SHARE * least
                 && let Some((choice, error)) = self.settle_space(i, judge, drafts, least, spec)?
             {
@@ -239,6 +246,62 @@ impl Search<'_> {
         Ok(best)
     }
 
+    /// Learned directions alone where samples are about as many as these and a linear map of them, judged by leaving out
+    /// one sample at a time, errs far less than the `least` error of what is prescribed.
+    fn settle_few_samples(
+        &self,
+        i: usize,
+        judge: &Judge<'_>,
+        drafts: &mut [InputDraft],
+        least: f64,
+    ) -> Result<Option<(Choice, f64)>> {
+        let linear = matches!(self.config.map.kind, MapKind::Auto | MapKind::Linear);
+        if !linear || !self.may_learn(i) || self.has_more_samples() {
+            return Ok(None);
+        }
+        let trial = in_space(Space::Learned, &drafts[i].plan);
+        // What cannot be encoded so is no candidate.
+        let errors = match judge.left_out_errors(drafts, i, &trial) {
+            Err(e @ Error::Interrupted) => return Err(e),
+            errors => errors.ok().flatten(),
+        };
+        let Some((learned, prescribed)) = errors else {
+            return Ok(None);
+        };
+        if learned >= FAR_BELOW * least.min(prescribed) {
+            return Ok(None);
+        }
+        let named = |plan: &InputPlan, error| Candidate {
+            name: in_words(plan),
+            error,
+        };
+        let candidates = vec![named(&drafts[i].plan, prescribed), named(&trial, learned)];
+        let choice = Choice {
+            subject: Subject::InputSpace,
+            field: drafts[i].plan.name.clone(),
+            chosen: in_words(&trial),
+            why: format!(
+                "a linear map of it errs by {} on samples that are left out one at a time, against {} with {}",
+                self.error_in_words(learned),
+                self.error_in_words(prescribed),
+                in_words(&drafts[i].plan),
+            ),
+            candidates,
+        };
+        drafts[i].plan = InputPlan {
+            transform: drafts[i].plan.transform,
+            ..trial
+        };
+        Ok(Some((choice, learned)))
+    }
+
+    /// Whether directions may be learned for input `i`. Directions learned from samples do not represent the samples'
+    /// images under symmetries; prescribed functions do, often by a mere change of signs.
+    fn may_learn(&self, i: usize) -> bool {
+        let symmetric = self.context.protocol.symmetries != Symmetries::None;
+        !symmetric && self.some.inputs[i].1.shared_points().is_some()
+    }
+
     /// Learned directions beside the `strongest` prescribed basis, or alone, where they lower its error.
     fn settle_space(
         &self,
@@ -248,10 +311,7 @@ impl Search<'_> {
         error: f64,
         strongest: BasisSpec,
     ) -> Result<Option<(Choice, f64)>> {
-        // Directions learned from samples do not represent the samples' images under symmetries; prescribed functions
-        // do, often by a mere change of signs.
-        let symmetric = self.context.protocol.symmetries != Symmetries::None;
-        if symmetric || self.some.inputs[i].1.shared_points().is_none() {
+        if !self.may_learn(i) {
             return Ok(None);
         }
         let prescribed = InputPlan {

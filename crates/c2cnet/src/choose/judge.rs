@@ -10,7 +10,7 @@ use crate::data::{Fields, Observations};
 use crate::decode::Targets;
 use crate::encode::{Transform, stack_components};
 use crate::error::in_order;
-use crate::fit::represent_outputs;
+use crate::fit::{MapTrainingSet, encode_inputs, represent_outputs};
 use crate::map::{KernelFunction, KernelSpec};
 use crate::observe::Step;
 use crate::plan::{InputPlan, OutputPlan};
@@ -141,6 +141,35 @@ impl<'a> Judge<'a> {
             Err(e @ Error::Interrupted) => Err(e),
             error => Ok(error.ok()),
         }
+    }
+
+    /// The leave-one-out errors of the linear map with another plan for input `i` and with the drafts, where samples
+    /// are about as many as the plan has coefficients: then the samples that are held out in a fold may be needed to
+    /// determine the operator, and the errors on folds tell little.
+    pub(super) fn left_out_errors(
+        &self,
+        drafts: &[InputDraft],
+        i: usize,
+        trial: &InputPlan,
+    ) -> Result<Option<(f64, f64)>> {
+        let raw = self.map.takes_raw_coefficients();
+        let everything = self.folds.first().with_everything();
+        let mut plans = with_transforms(drafts, &self.transforms);
+        let drafted = plans.clone();
+        plans[i] = InputPlan {
+            transform: self.transforms[i],
+            ..trial.clone()
+        };
+        let inputs = encode_inputs(&everything, &plans, raw)?;
+        let set = MapTrainingSet::closed_form(&inputs, &self.targets);
+        if !maps::needs_all_samples(&set) {
+            return Ok(None);
+        }
+        let inputs = encode_inputs(&everything, &drafted, raw)?;
+        let drafted = MapTrainingSet::closed_form(&inputs, &self.targets);
+        let rounding = self.folds.first().rounding;
+        let error = |set| Ok::<_, Error>(maps::left_out_error(set)?.max(rounding));
+        Ok(Some((error(&set)?, error(&drafted)?)))
     }
 
     fn error(&self, plans: &[InputPlan]) -> Result<f64> {

@@ -2,7 +2,7 @@
 
 use super::folds::Fold;
 use crate::error::{in_order, short};
-use crate::fit::fold_linear;
+use crate::fit::{MapTrainingSet, fold_linear};
 use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap, joint};
 use crate::metrics::mean;
 use crate::plan::MapPlan;
@@ -48,6 +48,9 @@ const FEW_FOR_COEFFICIENTS: usize = 2;
 /// Kernel maps with a smaller error may imitate a linear map.
 const IMITATES: f64 = 1e-3;
 
+/// They do where the linear map of all samples has an error smaller than theirs by this factor.
+const IMITATED: f64 = 0.1;
+
 /// Compares the closed-form maps that `config` allows, linear and kernel, by their mean errors over `folds`. The maps
 /// themselves are those of the first fold.
 pub(super) fn compare(
@@ -87,9 +90,12 @@ pub(super) fn compare(
     let kernel = kernel.filter(|choice| {
         config.kind == MapKind::Kernel || choice.report.error < WORTHWHILE_RATIO * linear_error
     });
-    if kernel.as_ref().is_some_and(|k| k.report.error < IMITATES)
+    let closed_error = kernel.as_ref().map_or(linear_error, |k| k.report.error);
+    if kernel.is_some()
+        && closed_error < IMITATES
         && config.kind == MapKind::Auto
-        && let Some(error) = leave_one_out(&folds[0])?.filter(|e| e * WORTHWHILE_RATIO <= exact)
+        && let Some(error) = leave_one_out(&folds[0])?
+        && (error * WORTHWHILE_RATIO <= exact || error < IMITATED * closed_error)
     {
         candidates.push(Candidate {
             name: "linear with all samples but one".into(),
@@ -100,12 +106,12 @@ pub(super) fn compare(
             with_all: error,
             kernel: None,
             linear: linear.swap_remove(0),
-            on_floor: true,
+            on_floor: error * WORTHWHILE_RATIO <= exact,
             chosen: candidates.len() - 1,
             candidates,
         });
     }
-    let error = kernel.as_ref().map_or(linear_error, |k| k.report.error);
+    let error = closed_error;
     let open = kernel.is_none() && !on_floor && error < IMITATES && thorough == Thorough::Yes;
     let left_out = if open {
         leave_one_out(&folds[0])?
@@ -170,12 +176,22 @@ fn search_kernel(
 /// The leave-one-out error of the linear map fitted to all samples, where these are about as many as coefficients, so
 /// that the held-out ones may be needed to determine it.
 fn leave_one_out(fold: &Fold<'_>) -> Result<Option<f64>> {
-    let (set, samples) = (&fold.set, fold.set.coefficients.ncols());
-    if samples > FEW_FOR_COEFFICIENTS * set.coefficients.nrows() || set.targets.readings.is_some() {
-        return Ok(None);
+    match needs_all_samples(&fold.set) {
+        true => left_out_error(&fold.set).map(Some),
+        false => Ok(None),
     }
+}
+
+/// Whether samples are about as many as coefficients.
+pub(super) fn needs_all_samples(set: &MapTrainingSet<'_>) -> bool {
+    let (coefficients, samples) = set.coefficients.shape();
+    samples <= FEW_FOR_COEFFICIENTS * coefficients && set.targets.readings.is_none()
+}
+
+/// The leave-one-out error of the linear map.
+pub(super) fn left_out_error(set: &MapTrainingSet<'_>) -> Result<f64> {
     let all = LinearMap::fit_mirrored(set.coefficients, set.targets, set.mirrors.clone())?;
-    Ok(Some(all.loo_error()))
+    Ok(all.loo_error())
 }
 
 /// The decision about the map, human-readable.

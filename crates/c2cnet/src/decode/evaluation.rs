@@ -1,6 +1,7 @@
 //! Errors of predicted coordinates against fields, at the fields' own points.
 
 use super::retained::Retained;
+use super::withheld::norm_at_withheld;
 use super::{FieldDecoder, VectorDecoder, Withheld};
 use crate::data::{Field, Observations, Scattered};
 use crate::encode::stack_components;
@@ -232,7 +233,8 @@ impl Evaluation {
         errors
     }
 
-    /// The same at withheld points: squared errors and squared norms of the truth there; `None` if there are none.
+    /// The same at withheld points: squared errors and the squared norms to divide them by ([`norm_at_withheld`]);
+    /// `None` if there are none.
     pub(crate) fn withheld_errors_squared(
         &self,
         predicted: MatRef<'_, f64>,
@@ -241,6 +243,7 @@ impl Evaluation {
         let (mut errors, mut norms) = (vec![0.0; samples], vec![0.0; samples]);
         let mut any = false;
         for group in &self.groups {
+            let rows: usize = group.withheld.iter().map(|(_, truth)| truth.nrows()).sum();
             let predicted = predicted.subcols(group.samples.start, group.samples.len());
             let mut start = 0;
             for (space, truth) in &group.withheld {
@@ -254,6 +257,10 @@ impl Evaluation {
                     norms[group.samples.start + k] += norm[k];
                 }
                 start += space.ncols();
+            }
+            for k in group.samples.clone() {
+                let share = rows as f64 / self.counts[k] as f64;
+                norms[k] = norm_at_withheld(norms[k], self.norm_squared[k], share);
             }
         }
         any.then_some((errors, norms))

@@ -1,6 +1,7 @@
 //! Output spaces where all samples share their points: orthonormal coordinates by one factorisation.
 
 use super::field_decoder::{Space, cut_of};
+use super::withheld::norm_at_withheld;
 use super::{Targets, Withheld};
 use crate::basis::{Design, FieldBasis};
 use crate::data::Points;
@@ -119,7 +120,11 @@ fn choose_rank(
     let coordinates = spectrum.project(values);
     let at_rows = linalg::mul(between, spectrum.inverse_transform().as_ref());
     let truth = linalg::select_rows(values, rows);
-    let norms = linalg::column_norms_squared(truth.as_ref());
+    let share = rows.len() as f64 / values.nrows() as f64;
+    let norms: Vec<f64> = (linalg::column_norms_squared(truth.as_ref()).into_iter())
+        .zip(linalg::column_norms_squared(values))
+        .map(|(at_rows, everywhere)| norm_at_withheld(at_rows, everywhere, share))
+        .collect();
     let with_rank = |cut: f64| (rank_at(cut), cut);
     let mut ranks: Vec<(usize, f64)> = match cut {
         Some(cut) => vec![with_rank(cut)],

@@ -69,6 +69,16 @@ impl Withheld {
     }
 }
 
+/// The least part of what a sample's squared norm leads to expect at withheld points.
+const LEAST_SHARE: f64 = 0.01;
+
+/// The squared norm by which squared errors at withheld points are divided: that of the sample there, `at_withheld`, but
+/// not much less than its norm at all points leads to expect, since a sample may vanish at a few of them. They are
+/// the part `share` of all.
+pub(crate) fn norm_at_withheld(at_withheld: f64, everywhere: f64, share: f64) -> f64 {
+    at_withheld.max(LEAST_SHARE * share * everywhere)
+}
+
 /// With fewer points per dimension none is withheld: those that are left would not tell what lies between them.
 const FEWEST_PER_DIMENSION: usize = 10;
 
@@ -101,4 +111,15 @@ pub fn choose_withheld(points: &Points, fraction: f64, seed: u64) -> Vec<usize> 
     inner.truncate(count);
     inner.sort_unstable();
     inner
+}
+
+#[cfg(test)]
+mod tests {
+    use super::norm_at_withheld;
+
+    #[test]
+    fn a_sample_that_vanishes_at_withheld_points_does_not_count_without_bounds() {
+        assert_eq!(norm_at_withheld(2.0, 10.0, 0.1), 2.0);
+        assert_eq!(norm_at_withheld(1e-30, 10.0, 0.1), 0.01);
+    }
 }
