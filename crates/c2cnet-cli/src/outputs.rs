@@ -45,7 +45,7 @@ pub fn check<'a>(
         let Some(there) = existing(path) else {
             if makes == FileKind::Model && !force.force && called_as_data(path) {
                 return Err(Error::Config(format!(
-                    "{} is a name for data, and this command would write a model; call it {}, or give --force",
+                    "{} ends like a data file, and this command would write a model; call it {}, or give --force",
                     path.display(),
                     path.with_extension("c2c").display()
                 )));

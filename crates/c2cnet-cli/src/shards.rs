@@ -108,7 +108,7 @@ impl Shards {
     }
 }
 
-/// Reads a shard if its numbers take no more than this many bytes.
+/// Reads a shard if its values need no more than this many bytes.
 ///
 /// # Errors
 /// If it is damaged, or larger.
@@ -117,8 +117,7 @@ pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
         let bytes = count_values(path)? as f64 * 8.0;
         if bytes > most {
             return Err(Error::Config(format!(
-                "{}: its numbers take {} of memory, and a shard may take {}: give more with --memory, or make smaller \
-                 shards",
+                "{}: it needs {} of memory; the limit per shard is {}: raise it with --memory, or make smaller shards",
                 path.display(),
                 shown_bytes(bytes),
                 shown_bytes(most)

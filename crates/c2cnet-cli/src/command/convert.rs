@@ -45,11 +45,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     u: Vec<String>,
 
-    /// The columns of a table with parameters, which are no functions [default: p, p[0], p[1], ...].
+    /// The columns of a table with parameters (not functions) [default: p, p[0], p[1], ...].
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     p: Vec<String>,
 
-    /// The columns of a table with quantities to be predicted, which are no functions [default: q, q[0], ...].
+    /// The columns of a table with quantities to predict (not functions) [default: q, q[0], ...].
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     q: Vec<String>,
 

@@ -39,7 +39,7 @@ pub struct Args {
     /// The data file.
     data: PathBuf,
 
-    /// The folder that is made for the figures.
+    /// Folder for the figures (created if needed).
     #[arg(short, long, value_name = "DIR", default_value = "diagnose")]
     output: PathBuf,
 

@@ -70,11 +70,11 @@ samples times passes over them:
 With --device cuda networks are trained on an NVIDIA GPU; `c2cnet inspect --devices` shows what there
 is. A fit that was interrupted on one device may be resumed on another.
 
-A network that is being trained has checkpoints in the folder MODEL.training: every half minute,
-on Ctrl-C, and at its end. The same command with --resume continues from there and ends with the same model, bit
-for bit, as without the break. The folder is removed when the model is written.
+While a network trains, checkpoints are written to the folder MODEL.training: every half minute,
+on Ctrl-C, and at the end. The same command with --resume continues from there and ends with the same model, bit
+for bit, as if uninterrupted. The folder is removed when the model is written.
 
-A model that exists is replaced, data only with --force, and the files that the fit reads never.
+An existing model is replaced; a data file only with --force; files that the fit reads never.
 
 Errors shown are on training samples that were held out, unless the recipe `paper` trains on all
 of them; the samples after n_train are not looked at.";
@@ -101,7 +101,7 @@ pub struct Args {
     #[command(flatten)]
     reading: Reading,
 
-    /// Set this part of the samples apart, which `evaluate` then judges; for data without n_train.
+    /// Hold out this fraction of the samples for `evaluate`; for data without n_train.
     #[arg(long, value_name = "PART")]
     test_fraction: Option<f64>,
 
@@ -325,7 +325,7 @@ fn print_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> 
         print_line(format_args!("  {choice}"))?;
     }
     print_line(format_args!(
-        "\nerrors on {} held out of the sums",
+        "\nerrors on {} left out of the sums",
         counted(report.judges, "sample")
     ))?;
     let mut table = Table::default();

@@ -18,8 +18,8 @@ Examples:
   c2cnet generate darcy1d -o data.npz --seed 3 --set n_train=400
   c2cnet generate both --experiment nonaligned -o scattered.npz
 
-The last one makes a data set as an experiment of the paper has it, for instance with different points for each sample,
-or with noise; `c2cnet reproduce --list` names the experiments.
+The last one makes a data set as used in one of the paper's experiments, for instance with different points for each
+sample, or with noise; `c2cnet reproduce --list` names the experiments.
 
 The same problem, settings and seed give the same file, on any number of threads.";
 

@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(required_unless_present = "devices")]
     file: Option<PathBuf>,
 
-    /// Show the devices for --device: the processor and GPUs, with what is missing to use them.
+    /// Show the devices for --device: the CPU and GPUs, and what is missing to use them.
     #[arg(long, conflicts_with = "file")]
     devices: bool,
 

@@ -33,8 +33,8 @@ OUT may also be a table (.csv: a row per sample and point) or a mesh for ParaVie
 .vtk, .msh: u, or u[0], u[1], ... for several samples), with the cells of POINTS or INPUT, or of the
 grid that the points form.
 
-Several INPUT, a folder of .npz files or a pattern in quotes are shards, read and predicted one by one; OUT is then
-a folder, and predictions have the names of their shards.
+If INPUT is several files, a folder of .npz files or a quoted pattern, these are shards, read and predicted one by one;
+OUT is then a folder, and predictions have the names of their shards.
 
 Examples:
   c2cnet predict model.c2c new.npz -o prediction.npz

@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     };
     let columns = args.recipe.iter().flat_map(|flag| flag.columns());
     let columns: Vec<Column> = columns.copied().collect();
-    // What takes a day on a processor takes an hour on a GPU.
+    // What takes a day on a CPU takes an hour on a GPU.
     let on_gpu = matches!(args.device.device, Device::Cuda(_)) && !args.quick;
     let choice = Choice {
         quick: args.quick,

@@ -47,7 +47,7 @@ class Incremental(Pictures):
         samples as :meth:`fit` would need for a useful model, a few thousand if there are. Later chunks are added to
         sums of small matrices, and their samples may be forgotten. All chunks share the points that the first one
         shares. The map is solved for when the model is used next; ``report_`` and ``errors_`` are those of then, on
-        samples of the first chunk, held out of the sums until the end (``errors_.mse`` and ``errors_.rms`` are None).
+        samples of the first chunk, left out of the sums until the end (``errors_.mse`` and ``errors_.rms`` are None).
 
         Parameters
         ----------

@@ -119,7 +119,7 @@ impl FewReadings {
         let (decoder, targets) = FieldDecoder::fit(basis, &self.field, &none, &[], self.seed)?;
         let Split { train, validation } = &self.split;
         let fitted = targets.select(train).readings;
-        let fitted = fitted.ok_or_else(|| Error::Data("too many readings to keep".into()))?;
+        let fitted = fitted.ok_or_else(|| Error::Data("too many readings to fit in memory".into()))?;
         let inputs = linalg::select_columns(self.inputs.as_ref(), train);
         let mirrors = Mirrors::none(inputs.nrows());
         let map = fit_linear(inputs.as_ref(), &fitted, mirrors, Effort::COMPARE)?;

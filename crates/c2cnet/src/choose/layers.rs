@@ -30,12 +30,12 @@ type Tried = std::result::Result<(Contest, LayerInputs), String>;
 pub(super) struct Layers<'a> {
     pub question: &'a Question<'a>,
     pub config: &'a FitConfig,
-    /// Whether the linear map does what the output space allows, which binds layers as well.
+    /// Whether the linear map already reaches the floor of the output space, which limits layers as well.
     pub on_floor: bool,
 }
 
 impl Layers<'_> {
-    /// Layers as the settings want them.
+    /// Layers as set in the settings.
     pub(super) fn train(&self) -> Result<Decision> {
         let spec = NetworkSpec::Layered(Box::new(self.config.map.layered.clone()));
         let (plans, inputs) = self.inputs()?;
@@ -106,7 +106,7 @@ impl Layers<'_> {
     fn worth_a_trial(&self, least: f64) -> std::result::Result<LayeredSpec, String> {
         let samples = self.question.context().split.train.len();
         if self.on_floor {
-            return Err("the linear map does what the output space allows".into());
+            return Err("the linear map already reaches the floor".into());
         }
         if samples < FEWEST_SAMPLES {
             return Err(format!("{samples} training samples are too few"));

@@ -90,7 +90,7 @@ pub(super) fn compare(
         && let Some(error) = exact_with_all_samples(&folds[0], exact)?
     {
         candidates.push(Candidate {
-            name: "linear with all samples but one".into(),
+            name: "linear, leave-one-out".into(),
             error,
         });
         return Ok(ClosedForm {
@@ -180,7 +180,7 @@ pub(super) fn explain(
         .collect();
     let why = match wanted {
         MapKind::Auto => "by the error on held-out training samples",
-        _ => "as the settings want; errors on held-out training samples",
+        _ => "set in the settings; errors on held-out training samples",
     };
     Choice {
         subject: Subject::Map,

@@ -38,7 +38,7 @@ const LEFT_SHARE: f64 = 1e-4;
 const LARGE: usize = 4_000_000;
 
 /// With more values than this, directions are learned only where a prescribed basis loses more than that: 2D Darcy flow
-/// (48 million values, a floor of a sixth of its error) was not fitted with them in 270 s of processor time.
+/// (48 million values, a floor of a sixth of its error) was not fitted with them in 270 s of CPU time.
 const HUGE: usize = 30_000_000;
 const HUGE_SHARE: f64 = 0.3;
 
@@ -217,7 +217,7 @@ impl Search<'_> {
             None => "learned directions".to_string(),
         };
         let why = format!(
-            "because {} {} lose {:.1e} at the points and {:.1e} between them, and the map's error is about {error:.1e}; these lose {between:.1e} between the points",
+            "{} {} lose {:.1e} at the points and {:.1e} between them, while the map's error is about {error:.1e}; this space loses {between:.1e} between the points",
             pick.functions,
             name_of(&pick.spec),
             pick.fitted,

@@ -1,4 +1,4 @@
-//! Dense algebra in double precision where maps in closed form spend their time, on the processor or on a GPU.
+//! Dense algebra in double precision where maps in closed form spend their time, on the CPU or on a GPU.
 
 use super::kernel_function::{
     squared_distances, squared_distances_within, to_kernel, to_kernel_within,
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const THREADS_PER_FACTOR: usize = 2;
 
 /// The device for dense algebra. A GPU that trains networks but lacks what dense algebra needs leaves it to the
-/// processor, with a warning ([`super::take_warnings`]).
+/// CPU, with a warning ([`super::take_warnings`]).
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a GPU was asked for and cannot be used.
@@ -92,7 +92,7 @@ pub(crate) trait Sweep: Send + Sync {
     fn predictions(&self, pass: PassSettings) -> Result<Option<Mat<f64>>>;
 }
 
-/// The processor.
+/// The CPU.
 pub(crate) struct Cpu;
 
 impl Dense for Cpu {
@@ -230,7 +230,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What any device must do as the processor does, to 1e-10, and twice to the same bits.
+/// What any device must do as the CPU does, to 1e-10, and twice to the same bits.
 #[cfg(test)]
 pub(super) mod conformance {
     use super::*;
@@ -242,7 +242,7 @@ pub(super) mod conformance {
         Mat::from_fn(rows, columns, |_, _| rng.random_range(-1.0..1.0))
     }
 
-    /// `make` twice on the device, once on the processor.
+    /// `make` twice on the device, once on the CPU.
     fn compare(dense: &dyn Dense, what: &str, make: impl Fn(&dyn Dense) -> Mat<f64>) {
         let (first, again, here) = (make(dense), make(dense), make(&Cpu));
         assert_eq!(first, again, "{what}: other bits");

@@ -1,4 +1,4 @@
-//! Where heavy arithmetic runs: on the processor, or on a GPU.
+//! Where heavy arithmetic runs: on the CPU, or on a GPU.
 //!
 //! * [`Device`]: what a user asks for. It is no part of a model or a plan: the same fit may run here or there.
 //! * `job`: a stage of training as plain data, and `Trainer`, which carries it out.
@@ -10,7 +10,7 @@
 //! * `dense`: dense algebra and kernel regression in double precision, where maps in closed form spend their time:
 //!   `Cpu`, or cuBLAS and cuSOLVER.
 //!
-//! Networks on the processor need none of this: their engine is in `map::mlp`, and `open` returns `None` for it.
+//! Networks on the CPU need none of this: their engine is in `map::mlp`, and `open` returns `None` for it.
 
 mod cuda;
 mod dense;
@@ -49,10 +49,10 @@ pub(crate) use program::padded;
 use crate::Result;
 use std::sync::Arc;
 
-/// A device that is not the processor.
+/// A device that is not the CPU.
 pub(crate) struct Opened(Arc<cuda::Gpu>);
 
-/// The device, ready for work; `None` if it is the processor.
+/// The device, ready for work; `None` if it is the CPU.
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a GPU was asked for and cannot be used.

@@ -2,8 +2,8 @@
 //!
 //! The list does not change from step to step (what does, a kernel looks up by the number of the step), so that
 //! a GPU can record it once and replay it. Operations of one lane follow each other; lanes run side by side, and
-//! wait for each other where the list says so: gradients of weights are no input until the update, and go
-//! beside the way back through the layers.
+//! wait for each other where the list says so: weight gradients are not needed before the update
+//! and run alongside the backward pass.
 //!
 //! Leading dimensions are multiples of [`UNIT`], so that every column begins where wide loads may begin. A layer
 //! is the product $[W\ \beta\ 0]$ times $[h; 1; 0]$; rows and columns of padding hold zeros, and stay zero through
@@ -78,7 +78,7 @@ pub(super) struct View {
 /// Operations of one lane follow each other.
 pub(super) type Lane = usize;
 
-/// How many lanes there are: the way forth and back, and two for what goes beside it.
+/// How many lanes there are: the forward and backward pass, and two for what runs alongside.
 pub(super) const LANES: usize = 3;
 
 pub(super) const MAIN: Lane = 0;

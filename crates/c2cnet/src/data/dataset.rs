@@ -231,7 +231,7 @@ impl Dataset {
             };
             if names(fields) != names(&more) {
                 return Err(Error::Data(format!(
-                    "{kind}s {:?}, the samples before have {:?}",
+                    "{kind}s {:?}, earlier samples have {:?}",
                     names(&more),
                     names(fields)
                 )));

@@ -490,7 +490,7 @@ impl Field {
         let kind = |f: &Field| (f.components, f.vector, f.complex, f.dim());
         if kind(self) != kind(&other) {
             return Err(Error::Data(format!(
-                "{} components in {} dimensions, the samples before have {} in {}",
+                "{} components in {} dimensions, earlier samples have {} in {}",
                 other.components,
                 other.dim(),
                 self.components,
@@ -515,7 +515,7 @@ impl Field {
                 samples.extend(more);
             }
             _ => {
-                return Err(Error::Data("other points than the samples before".into()));
+                return Err(Error::Data("other points than the earlier samples".into()));
             }
         }
         self.samples += added;

@@ -57,11 +57,11 @@ fn broken_samples(label: &str, field: &Field, c: usize) -> Option<String> {
     let (others, what) = match broken.len() {
         1 => (String::new(), "repair it or leave it out"),
         2 => (
-            ", and 1 more sample is such".into(),
+            ", as is 1 more sample".into(),
             "repair them or leave them out",
         ),
         n => (
-            format!(", and {} more samples are such", n - 1),
+            format!(", as are {} more samples", n - 1),
             "repair them or leave them out",
         ),
     };
@@ -176,15 +176,15 @@ pub(super) fn vanishing(key: &str, field: &Field) -> Option<String> {
     let zero: Vec<usize> = (0..field.samples()).filter(is_zero).collect();
     let &first = zero.first().filter(|_| zero.len() < field.samples())?;
     let (which, have) = match zero.len() {
-        1 => (format!("in sample {first}"), "its absolute error counts"),
+        1 => (format!("in sample {first}"), "the absolute error"),
         n => (
             format!("in {n} samples, the first of them sample {first}"),
-            "their absolute errors count",
+            "their absolute errors",
         ),
     };
     Some(format!(
-        "{key} is zero at all points {which}: nothing can be relative to zero, so {have} as relative in RL2E; leave out \
-         what is not meant to be zero"
+        "{key} is zero at all points {which}: a relative error is undefined there, so RL2E uses {have}; remove samples \
+         that should not be zero"
     ))
 }
 
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(said.len(), 1);
         assert!(said[0].starts_with("u of sample 7 is 1."), "{said:?}");
         assert!(said[0].contains(
-            "e3 times the median size of the samples, and 1 more sample is such: repair them"
+            "e3 times the median size of the samples, as is 1 more sample: repair them"
         ));
         let one = unlike_others("u", &field(29, |i, k| broken(k) * noise(i, k)));
         assert!(one[0].ends_with("size of the samples: repair it or leave it out"));
@@ -310,13 +310,13 @@ mod tests {
         };
         let said = vanishing("u", &zero(8)).unwrap();
         assert!(said.starts_with(
-            "u is zero at all points in 3 samples, the first of them sample 3: nothing can be relative to zero, so \
-             their absolute errors count as relative in RL2E"
+            "u is zero at all points in 3 samples, the first of them sample 3: a relative error is undefined there, so \
+             RL2E uses their absolute errors"
         ), "{said}");
         assert!(
             vanishing("u", &zero(20))
                 .unwrap()
-                .contains("in sample 3: nothing")
+                .contains("in sample 3: a relative error is undefined there")
         );
         assert!(vanishing("u", &zero(30)).is_some());
         assert!(vanishing("u", &field(20, noise)).is_none());

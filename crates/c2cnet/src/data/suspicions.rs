@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 impl Dataset {
     /// What looks like a mistake but need not be one: inputs or outputs that are the same in all training samples,
-    /// samples that are there twice, test samples that train, values unlike all others, points on a line.
+    /// duplicate samples, test samples also used for training, values unlike all others, points on a line.
     pub fn warnings(&self) -> Vec<String> {
         let train = self.train_indices();
         let mut warnings = Vec::new();
@@ -33,7 +33,7 @@ impl Dataset {
                 if field.is_same_at_all_points() {
                     let vector = if kind == "input" { "p" } else { "q" };
                     warnings.push(format!(
-                        "{label}: the same at all points of each sample, so that points say nothing; give one value per \
+                        "{label}: the same at all points of each sample, so its points carry no information; give one value per \
                          sample, as `{vector}`"
                     ));
                 }

@@ -81,7 +81,7 @@ impl<'a> Fold<'a> {
         (self.a.ncols(), self.held.len())
     }
 
-    /// The mean error of predicted coordinates of the held-out samples, infinite where they are no numbers.
+    /// The mean error of predicted coordinates of the held-out samples, infinite where they are NaN.
     fn error(&self, mut predicted: Mat<f64>) -> f64 {
         for column in 0..predicted.ncols() {
             for (v, m) in predicted.col_mut(column).iter_mut().zip(&self.mean) {

@@ -25,7 +25,7 @@ const MOST_FIRST: usize = 5000;
 /// They are taken from this many shards, evenly spaced: shards may be sorted by what they hold.
 const FIRST_SHARDS: usize = 16;
 
-/// Part of the memory that a shard may take as numbers, which are copied on the way.
+/// Fraction of the memory that the values of a shard may need; they are copied on the way.
 const SHARD_PART: f64 = 0.2;
 
 /// About how many square matrices of first samples exist at the same time.
@@ -307,7 +307,7 @@ impl Stream<'_> {
             return Ok(None);
         }
         progress.note(format!(
-            "resuming after {} of {} shards",
+            "resuming: {} of {} shards done",
             state.done,
             self.shards.len()
         ));

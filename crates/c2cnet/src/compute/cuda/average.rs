@@ -68,7 +68,7 @@ impl<'a> Average<'a> {
         }
     }
 
-    /// The same signs at each point as on the processor; none where all directions are taken.
+    /// The same signs at each point as on the CPU; none where all directions are taken.
     fn signs(&self, points: &[u32]) -> Vec<f64> {
         if !self.combined() {
             return Vec::new();

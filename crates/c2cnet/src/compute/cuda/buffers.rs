@@ -155,7 +155,7 @@ impl<T: Real> Buffers<T> {
         put(Buffer::Projection, layers.projection)
     }
 
-    /// Where a buffer begins that is not shared with other rooms.
+    /// Where a buffer begins that is not shared with other workspaces.
     pub(super) fn address(&self, buffer: Buffer) -> u64 {
         address(&self.buffers[&buffer])
     }

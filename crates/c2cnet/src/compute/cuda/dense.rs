@@ -61,7 +61,7 @@ pub(super) fn flat(a: MatRef<'_, f64>) -> Vec<f64> {
     values
 }
 
-/// The other way; `values` are whole columns.
+/// Back into a matrix; `values` are whole columns.
 fn shaped(values: &[f64], rows: usize, columns: usize) -> Mat<f64> {
     let mut all = Mat::zeros(rows, columns);
     linalg::par_column_chunks(all.as_mut(), 32, |start, mut chunk| {
@@ -195,7 +195,7 @@ impl Dense for CudaDense {
         }
         let norms = |a| linalg::column_norms_squared(a);
         let (own, others) = ((flat(z), norms(z)), (flat(held), norms(held)));
-        // As on the processor: solved for whichever has fewer columns, the targets or the held-out samples.
+        // As on the CPU: solved for whichever has fewer columns, the targets or the held-out samples.
         let few_targets = c.nrows() < h;
         let targets = if few_targets {
             flat(c.transpose())

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const SOURCE: &str = include_str!("kernels.cu");
 
 /// What to do where there is no GPU.
-const INSTEAD: &str = "or take the processor: --device cpu";
+const INSTEAD: &str = "or use the CPU: --device cpu";
 
 /// `f32` or `f64`, as GPUs have them.
 pub trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static {
@@ -286,8 +286,8 @@ impl Gpu {
                     format!(" ({} free of {})", gibibytes(free), gibibytes(all))
                 });
                 format!(
-                    "{name} has too little memory{free}: take smaller batches (`batch` of the network), end other \
-                     work on it, {INSTEAD}"
+                    "{name} has too little memory{free}: use smaller batches (`batch` of the network), stop \
+                     other programs that use it, {INSTEAD}"
                 )
             }
             _ => format!(

@@ -53,7 +53,7 @@ impl Header {
         let width = dtype.num_bytes().unwrap_or(usize::MAX);
         if width == 0 && count > 0 {
             return Err(format!(
-                "has dtype {dtype}, {count} texts without a character; save it as np.array([...], dtype='U1')"
+                "has dtype {dtype}, {count} empty strings; save it as np.array([...], dtype='U1')"
             ));
         }
         let size = (width as u64).saturating_mul(count as u64);
@@ -286,7 +286,7 @@ fn numbers<T, const WIDTH: usize>(
     let mut values = Vec::new();
     values
         .try_reserve_exact(count)
-        .map_err(|_| format!("has {count} entries, more than memory holds"))?;
+        .map_err(|_| format!("has {count} entries, more than fit in memory"))?;
     let mut chunk = vec![0; WIDTH * 8192];
     while values.len() < count {
         let take = WIDTH * (count - values.len()).min(8192);

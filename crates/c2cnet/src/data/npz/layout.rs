@@ -72,7 +72,7 @@ impl Layout {
                     return Err(npz.bad(
                         &key,
                         format!(
-                            "and `{}` both say where points are; give one of them",
+                            "and `{}` both give the points; give one of them",
                             axes[0]
                         ),
                     ));

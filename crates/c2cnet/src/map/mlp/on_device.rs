@@ -38,7 +38,7 @@ pub(in crate::map) struct Given<'a, T> {
 }
 
 impl<'a, T: Scalar> OnDevice<'a, T> {
-    /// `None` if `device` is the processor.
+    /// `None` if `device` is the CPU.
     ///
     /// # Errors
     /// If the loss needs data that the samples do not have, or the device cannot be used.

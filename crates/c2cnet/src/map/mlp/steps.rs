@@ -112,7 +112,7 @@ impl Run<'_> {
     }
 }
 
-/// Steps on the processor, one at a time.
+/// Steps on the CPU, one at a time.
 pub(in crate::map) struct OnCpu<'a, E> {
     run: Run<'a>,
     engine: E,
