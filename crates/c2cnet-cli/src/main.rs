@@ -69,7 +69,7 @@ struct Cli {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ProgressStyle {
-    /// Something that moves on a terminal, nothing elsewhere.
+    /// A moving display on a terminal, nothing elsewhere.
     Auto,
     /// A line for each step, and every few seconds while one lasts.
     Plain,

@@ -1,4 +1,4 @@
-//! `c2cnet convert`: data from one format to another, or of many files as one.
+//! `c2cnet convert`: data from one format to another, or many files into one.
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.n_train.is_some() {
         if data.split.is_some() {
             return Err(Error::Config(
-                "--n-train: the data has a split of its own; leave one of them out".into(),
+                "--n-train: the data already has a split; omit one of them".into(),
             )
             .into());
         }

@@ -153,7 +153,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Memory for a fit to shards.
 const MEMORY: f64 = (2u64 << 30) as f64;
 
-/// Centres of a kernel map that is fitted to shards, at most.
+/// The most centres of a kernel map that is fitted to shards.
 const CENTRES: usize = 4000;
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -190,7 +190,7 @@ fn fit_file(
     let of_shards = args.memory.is_some() || args.centres.is_some() || args.shards.skip_bad;
     if of_shards {
         return Err(Error::Config(format!(
-            "--memory, --centres and --skip-bad are for shards, and {} is one file, which is read as a whole",
+            "--memory, --centres and --skip-bad are for shards, and {} is one file, which is read at once",
             path.display()
         ))
         .into());
@@ -200,7 +200,7 @@ fn fit_file(
     if let Some(fraction) = args.test_fraction {
         data.hold_out(fraction, config.seed)?;
     }
-    // Before the work, which may be for nothing.
+    // Before the work, which might be in vain.
     for warning in data.warnings() {
         progress.note(warning);
     }
@@ -293,7 +293,7 @@ fn fit_shards(
 fn save(args: &Args, model: &C2CNet) -> c2cnet::Result<()> {
     interrupt::patiently(|| {
         model.save(&args.output)?;
-        // What was written is what counts; a device cannot be read back.
+        // The file as written is what counts; a device cannot be read back.
         match args.output.is_file() {
             true => C2CNet::load(&args.output).map(drop),
             false => Ok(()),
@@ -367,7 +367,7 @@ fn print_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()
         "train"
     };
     let mut object = errors::object(&report.validation, on, report.seconds.total);
-    // Its number among the held-out samples would mean nothing to a reader.
+    // The number among the held-out samples would mean nothing to a reader.
     object.remove("worst_sample");
     object.insert("held_out".into(), json!(report.held_out));
     object.insert("model".into(), json!(args.output));
@@ -382,7 +382,7 @@ fn print_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()
     terminal::print_json(&object.into())
 }
 
-/// Both trainings without their histories, which `--metrics` writes.
+/// Both training runs without their histories, which `--metrics` writes.
 fn network_object(network: Option<&NetworkReport>) -> Value {
     let summary = |report: &Option<TrainingReport>| {
         let mut object = json!(report);
@@ -414,8 +414,8 @@ fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
         ),
         true => format!("\nerrors on {count} held out while choosing"),
         false => format!(
-            "\nerrors on {count} that trained too: this recipe trains on all of them, so none is \
-             left for validation;\n`c2cnet evaluate` shows errors on samples that did not train"
+            "\nerrors on {count} also used for training: this recipe trains on all of them, so none are \
+             left for validation;\n`c2cnet evaluate` shows errors on samples not used for training"
         ),
     })?;
     print_line(errors::table(&report.validation, None))?;
@@ -432,7 +432,7 @@ fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
 
 fn print_network(network: &NetworkReport) -> c2cnet::Result<()> {
     let trainings = [
-        (&network.judged, " to be judged by the rest"),
+        (&network.judged, ", judged by the rest"),
         (&network.fitted, ""),
     ];
     let mut known = false;

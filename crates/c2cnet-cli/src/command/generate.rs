@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["seed", "config", "pairs"])]
     experiment: Option<String>,
 
-    /// The experiment's small data, as `reproduce --quick` has them.
+    /// The experiment's small data, as used by `reproduce --quick`.
     #[arg(long, requires = "experiment")]
     quick: bool,
 

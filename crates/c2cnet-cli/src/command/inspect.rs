@@ -74,7 +74,7 @@ fn describe(file: &Path, reading: Reading) -> Result<(String, serde_json::Value)
     match FileKind::of(file)? {
         FileKind::Data | FileKind::Prediction => match reading.read(file) {
             Ok(dataset) => Ok(data::describe(&dataset)),
-            // Predictions have outputs alone.
+            // Predictions have only outputs.
             Err(e) => prediction(file).ok_or(e),
         },
         FileKind::Model => model::describe(&C2CNet::load(file)?, file),

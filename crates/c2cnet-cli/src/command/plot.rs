@@ -136,10 +136,10 @@ fn is_json(path: &Path) -> c2cnet::Result<bool> {
     })
 }
 
-/// Panels in a row.
+/// The number of panels in a row.
 const ACROSS: usize = 3;
 
-/// Entries of a vector in the title, at most.
+/// The most entries of a vector in the title.
 const MOST_ENTRIES: usize = 8;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -148,7 +148,7 @@ enum Kind {
     Output,
 }
 
-/// One sample, and what is known of its problem.
+/// One sample, and what is known about its problem.
 struct Drawing<'a> {
     data: &'a Dataset,
     sample: usize,

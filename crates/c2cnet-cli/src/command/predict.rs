@@ -125,7 +125,7 @@ fn predict_file(args: &Args, input: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shards one after the other, each into a file of its name.
+/// Predicts shards one by one, each into a file of the same name.
 fn predict_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
     let targets = predictions_of(args, shards)?;
     let progress = Progress::start("reading the model");
@@ -274,7 +274,7 @@ fn check_is_file_of_points(path: &Path) -> Result<()> {
     )))
 }
 
-/// The outputs, with the cells between their points where these are known.
+/// The outputs, with the cells between their points if these are known.
 fn with_cells(outputs: Fields, places: Option<&Mesh>, data: &Dataset) -> Dataset {
     let mut prediction = Dataset {
         inputs: Fields::default(),

@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(value_name = "MODEL or RUN")]
     subject: PathBuf,
 
-    /// The data that judges the model.
+    /// The data on which the model is judged.
     data: Option<PathBuf>,
 
     /// Where to write the page [default: MODEL.html here, or report.html in RUN].
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         (None, false) => {
             check_exists(&args.subject)?;
             Err(Error::Config(format!(
-            "{} is not a run folder; of a model, give the data that judges it too: c2cnet report MODEL DATA",
+            "{} is not a run folder; for a model, also give the data on which to judge it: c2cnet report MODEL DATA",
             args.subject.display()
         ))
         .into())

@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "names")]
     all: bool,
 
-    /// Small data and short trainings: to see that everything works, not to compare errors.
+    /// Small data and short training: to check that everything works, not to compare errors.
     #[arg(long)]
     quick: bool,
 
@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         true => library.names()?,
         false => args.names.clone(),
     };
-    // Mistakes in any file show before long work.
+    // Mistakes in any file are reported before long work.
     for name in &names {
         library.load(name, &choice)?;
     }

@@ -17,12 +17,12 @@ pub(super) struct ClosedForm {
     pub kernel: Option<KernelChoice>,
     /// The linear map without the held-out samples.
     pub linear: LinearMap,
-    /// The error of the better one on held-out samples, the mean over the folds.
+    /// The error of the better map on held-out samples, averaged over the folds.
     pub error: f64,
     /// Whether the linear map reaches the floor of the output space.
     pub on_floor: bool,
     pub candidates: Vec<Candidate>,
-    /// Which of the candidates it is.
+    /// The index of the better one among the candidates.
     pub chosen: usize,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn compare(
     let exact = floor.max(context.rounding).max(KERNEL_ROUNDING);
     let on_floor = linear_error * WORTHWHILE_RATIO <= exact;
     let wants_kernel = match config.kind {
-        // The linear map alone decides about transforms where the settings want a network.
+        // If the settings ask for a network, the linear map alone decides about transforms.
         MapKind::Linear | MapKind::Mlp | MapKind::Layered => false,
         MapKind::Auto => !on_floor,
         MapKind::Kernel => true,
@@ -104,7 +104,7 @@ pub(super) fn compare(
     }
     Ok(ClosedForm {
         error: kernel.as_ref().map_or(linear_error, |k| k.report.error),
-        // The linear map comes first, the kernel behind it.
+        // The linear map comes first, then the kernel.
         chosen: usize::from(kernel.is_some()),
         kernel,
         linear: linear.swap_remove(0),
@@ -114,7 +114,7 @@ pub(super) fn compare(
 }
 
 /// The kernel map of the first fold, with the settings whose error is lowest over all folds; `None` if there is nothing
-/// to choose between, as for constant outputs, which the linear map predicts.
+/// to choose, as for constant outputs, which the linear map predicts.
 fn search_kernel(
     folds: &[Fold<'_>],
     linear: &[LinearMap],
