@@ -24,16 +24,16 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-Each method learns from the training samples of DATA and is judged by its test samples. c2cnet takes
+Each method learns from the training samples of DATA and is judged on its test samples. c2cnet takes
 the time it needs; each peer trains for the budget, with a learning rate that ends with it.
-Everything uses the same threads; with --device cuda networks, ours and peers', train on a GPU.
+Everything uses the same threads; with --device cuda, networks, ours and peers', train on a GPU.
 
 Peers are PyTorch programs in the folder peers/ of the repository: run this command there, or in a
 folder below. Their Python environment is made once by
   peers/run.sh peers.run --help
-and found by itself; --python or C2CNET_PEERS_PYTHON names another Python that has PyTorch.
+and found automatically; --python or C2CNET_PEERS_PYTHON names another Python that has PyTorch.
 
-Peers that were trained earlier, perhaps on another machine, can be shown beside them (--results).
+Peers that were trained earlier, perhaps on another machine, can be shown alongside (--results).
 
 Examples:
   c2cnet compare data.npz --peers fno,deeponet --budget 120

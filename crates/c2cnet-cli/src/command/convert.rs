@@ -12,7 +12,7 @@ const AFTER_HELP: &str = "\
 Formats, by the first bytes of FILES and the name of OUT:
   .npz         arrays x, f, y, u and so on: c2cnet fit --help
   .csv         a row per reading: columns sample, x, y, z (or x0, x1, ...), f, u; p and q; split;
-               y0, y1, ... for output points that are not those of the inputs; empty: no reading
+               y0, y1, ... for output points other than those of the inputs; empty: no reading
   .vtu, .vtk   a mesh of VTK with point data f and u, or f[0], f[1], ... for several samples
   .msh         a mesh of gmsh (2.2 or 4.1, as text) with such point data
 

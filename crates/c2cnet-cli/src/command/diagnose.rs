@@ -19,11 +19,11 @@ const AFTER_HELP: &str = "\
 Bases and encoders are those of the settings; where none are given, those that a fit would choose.
 
 For each input: the singular values of its design matrix; and, against the regularisation's
-strength, by how much noise is amplified and what part of the input is lost, to regularisation
+strength, how much noise is amplified and what fraction of the input is lost, to regularisation
 (shrinkage) and to the basis (unrepresentable).
 
 For each output: the floor (the smallest relative error that a basis allows) against its size,
-for several families, at fitted points and at points kept out of the fit.
+for several families, at fitted points and at points withheld from the fit.
 
 Figures go to the folder -o: spectrum.svg, bias.svg, floor.svg.
 

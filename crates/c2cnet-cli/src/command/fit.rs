@@ -27,13 +27,13 @@ DATA is an .npz file, as np.savez writes it, with
   f   input values, (N, n1) or (N, n1, components), real or complex
   y   output points, and u, output values, in the same shapes
 A grid may have its natural shape: f (N, k1, k2) or (N, k1, k2, components) with the axes x0 (k1,) and
-x1 (k2,), or with x (k1, k2, 2). Optionally, n_train: that many leading samples train, the rest are left
+x1 (k2,), or with x (k1, k2, 2). Optionally, n_train: that many leading samples are for training, the rest
 for `evaluate`.
 
-Many files, a folder of .npz files or a pattern in quotes are a stream: shards with the same fields and
+Many files, a folder of .npz files or a quoted pattern are a stream: shards with the same fields and
 points, of which only one is in memory at a time. Bases and map are chosen on leading samples of some
-shards, within --memory; then linear and kernel maps are summed over all of them. A fit that was
-interrupted continues with --resume.
+shards, within --memory; then linear and kernel maps are summed over all of them. An
+interrupted fit continues with --resume.
 
 Examples:
   c2cnet fit data.npz -o model.c2c
@@ -52,7 +52,7 @@ Examples:
   c2cnet fit data.npz -o model.c2c --map mlp --metrics metrics.jsonl --resume
   c2cnet plot metrics.jsonl -o loss.svg
 
-fit.toml may hold what the flags say, and any other of the `c2cnet settings`:
+fit.toml may hold anything that the flags set, and any other of the `c2cnet settings`:
   seed = 3
   symmetries = \"interval\"
   [input]
@@ -67,8 +67,8 @@ samples times passes over them:
   [map]
   budget = 1000000
 
-With --device cuda networks are trained on an NVIDIA GPU; `c2cnet inspect --devices` shows what there
-is. A fit that was interrupted on one device may be resumed on another.
+With --device cuda, networks are trained on an NVIDIA GPU; `c2cnet inspect --devices` lists the devices.
+A fit that was interrupted on one device may be resumed on another.
 
 While a network trains, checkpoints are written to the folder MODEL.training: every half minute,
 on Ctrl-C, and at the end. The same command with --resume continues from there and ends with the same model, bit
@@ -77,7 +77,7 @@ for bit, as if uninterrupted. The folder is removed when the model is written.
 An existing model is replaced; a data file only with --force; files that the fit reads never.
 
 Errors shown are on training samples that were held out, unless the recipe `paper` trains on all
-of them; the samples after n_train are not looked at.";
+of them; the samples after n_train are not used.";
 
 /// Fit a model to the training samples of a data file.
 ///
