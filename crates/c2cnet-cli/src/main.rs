@@ -34,8 +34,8 @@ Exit codes:
   1    any other failure
   2    wrong usage or settings
   3    data that cannot be used: shapes, NaN, points outside the domain
-  4    a file that cannot be read or written, is damaged or of another kind, or whose keys, counts or
-       cells do not match
+  4    a file that cannot be read or written, is damaged or of another kind, or whose keys, counts
+       or cells do not match
   5    a computation that failed
   6    not enough memory
   130  interrupted (Ctrl-C; a second Ctrl-C stops at once)";
