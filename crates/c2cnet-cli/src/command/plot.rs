@@ -27,8 +27,8 @@ Examples:
 
 Functions on an interval are drawn as curves, on a grid or mesh of the plane as maps,
 at other points as dots; vectors at a sample's own sensors as arrows; in space as slices
-through the middle. With more than three coordinates, the first two are shown. The output of `fit --metrics` is drawn as errors and
-learning rate over the steps, also during training.";
+through the middle. With more than three coordinates, the first two are shown. The output of
+`fit --metrics` is drawn as errors and learning rate over the steps, also during training.";
 
 /// Draw the input and output functions of one sample, or the training history.
 #[derive(Debug, clap::Args)]

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 INPUT is a file with x and f, or p, as for `fit`; outputs are not needed. The input points need not be
-those of the training data; an .npz file without x has these. Columns of a table of POINTS are
+those of the training data; an .npz file without x uses these. Columns of a table of POINTS are
 named after coordinates, x, y, z or x0, x1, ...; without a header line their order counts.
 
 The outputs are predicted at

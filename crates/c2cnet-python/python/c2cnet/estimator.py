@@ -156,8 +156,9 @@ class C2CNet(Incremental):
             What to do instead of choosing, as :meth:`plan` returns it; the constructor's settings are not
             used then.
         test_fraction : float, optional
-            This fraction of the samples, chosen by ``seed``, is held out before anything is chosen or fitted, and evaluated
-            at the end: ``test_errors_``, on ``test_samples_``. The command's ``--test-fraction`` takes the same ones.
+            This fraction of the samples, chosen by ``seed``, is held out before anything is chosen or fitted, and
+            evaluated at the end: ``test_errors_``, on ``test_samples_``. The command's ``--test-fraction`` takes the
+            same ones.
 
         Returns
         -------

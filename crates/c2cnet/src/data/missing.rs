@@ -17,8 +17,8 @@ pub enum Missing {
 }
 
 impl Field {
-    /// As [`Field::shared`], but with NaN treated according to `missing`. If a reading is missing, each sample keeps the points that
-    /// it has; if there are several components, all must be present.
+    /// As [`Field::shared`], but with NaN treated according to `missing`. If a reading is missing, each sample keeps the
+    /// points that it has; if there are several components, all must be present.
     ///
     /// # Errors
     /// As [`Field::shared`], or if a sample has no reading at all.
