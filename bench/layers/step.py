@@ -1,4 +1,4 @@
-"""A step of the layered map on the processor, beside the same network in PyTorch, in the same run.
+"""A step of the layered map on the CPU, beside the same network in PyTorch, in the same run.
 
     python bench/layers/step.py DATA.npz [--c2cnet COMMAND] [--threads 2] [--steps 200]
 

@@ -135,7 +135,7 @@ fn case(target: &Target, seed: u64, number: u64, count: &mut Count) -> Result<()
     }
 }
 
-/// Products of matrices keep memory for a thread that ever made one, by the size of the processor's caches: no case is to
+/// Products of matrices keep memory for a thread that ever made one, by the size of the CPU's caches: no case is to
 /// blame for it.
 fn warm_up() {
     let a = faer::Mat::<f64>::identity(512, 512);

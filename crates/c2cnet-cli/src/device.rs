@@ -20,7 +20,7 @@ impl DeviceFlag {
         self.device.check()
     }
 
-    /// The name that PyTorch has for it.
+    /// PyTorch's name for it.
     pub fn of_peers(&self) -> &'static str {
         match self.device {
             Device::Cpu => "cpu",

@@ -36,7 +36,7 @@ pub fn code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// The message of `error`, then its causes where they add something.
+/// The message of `error`, then its causes if they add something.
 pub fn message(error: &anyhow::Error) -> String {
     let mut text = error.to_string().trim_end().to_string();
     for cause in error.chain().skip(1) {
@@ -50,7 +50,7 @@ pub fn message(error: &anyhow::Error) -> String {
     text
 }
 
-/// Gives running out of memory an exit code of its own. The standard library prints how much was asked for and then
+/// Gives running out of memory its own exit code. The standard library prints how much was asked for and then
 /// aborts with a signal, from which a script learns nothing.
 pub fn speak_when_aborted() {
     #[cfg(unix)]

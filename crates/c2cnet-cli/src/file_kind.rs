@@ -13,7 +13,7 @@ pub enum FileKind {
     Model,
     /// Inputs, perhaps with outputs.
     Data,
-    /// Outputs alone.
+    /// Only outputs.
     Prediction,
     /// Known when it is made, and [`FileKind::Other`] when it is found.
     Figure,
@@ -46,7 +46,7 @@ impl FileKind {
         })
     }
 
-    /// Refuses a name whose ending says something else than what such a file will be.
+    /// Refuses a name whose ending does not match the kind of file.
     ///
     /// # Errors
     /// Lists the endings.

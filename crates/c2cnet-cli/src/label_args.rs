@@ -17,7 +17,7 @@ impl LabelArgs {
     /// What the data says about its names, and what was typed.
     ///
     /// # Errors
-    /// If one of them has no such form.
+    /// If one of them does not have this form.
     pub fn of(&self, data: &Dataset) -> Result<Labels> {
         let mut labels = Labels::of(data);
         for given in &self.labels {

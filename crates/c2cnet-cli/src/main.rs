@@ -26,7 +26,7 @@ Start here:
   c2cnet fit data.npz -o model.c2c
   c2cnet evaluate model.c2c data.npz
   c2cnet predict model.c2c data.npz --at points.csv -o prediction.npz
-  c2cnet compare data.npz --peers fno    beside other methods
+  c2cnet compare data.npz --peers fno    against other methods
   c2cnet reproduce --list                the experiments of the paper
 
 Exit codes:
@@ -34,8 +34,8 @@ Exit codes:
   1    any other failure
   2    wrong usage or settings
   3    data that cannot be used: shapes, NaN, points outside the domain
-  4    a file that cannot be read or written, is damaged, of another kind, or whose keys, counts or
-       cells do not belong together
+  4    a file that cannot be read or written, is damaged or of another kind, or whose keys, counts
+       or cells do not match
   5    a computation that failed
   6    not enough memory
   130  interrupted (Ctrl-C; a second Ctrl-C stops at once)";
@@ -69,7 +69,7 @@ struct Cli {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ProgressStyle {
-    /// Something that moves on a terminal, nothing elsewhere.
+    /// A moving display on a terminal, nothing elsewhere.
     Auto,
     /// A line for each step, and every few seconds while one lasts.
     Plain,

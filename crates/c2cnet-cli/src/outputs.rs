@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The flag of every command that writes files.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct Force {
-    /// Replace a model or data file even by another kind of file; never what the command itself reads.
+    /// Replace a model or data file even with another kind of file; never one that the command itself reads.
     #[arg(long)]
     force: bool,
 }
@@ -19,8 +19,8 @@ pub struct Force {
 /// those it reads, `writes` those it writes and what it makes of them.
 ///
 /// # Errors
-/// If an output cannot be written, has an ending that says something else, is also an input or another output, or is a model or data file that this command does
-/// not make.
+/// If an output cannot be written, has an ending that does not match, is also an input or another output, or is a model
+/// or data file that this command does not make.
 pub fn check<'a>(
     force: Force,
     reads: impl IntoIterator<Item = &'a Path>,
@@ -45,7 +45,7 @@ pub fn check<'a>(
         let Some(there) = existing(path) else {
             if makes == FileKind::Model && !force.force && called_as_data(path) {
                 return Err(Error::Config(format!(
-                    "{} is a name for data, and this command would write a model; call it {}, or give --force",
+                    "{} ends like a data file, and this command would write a model; call it {}, or give --force",
                     path.display(),
                     path.with_extension("c2c").display()
                 )));
@@ -64,18 +64,18 @@ pub fn check<'a>(
     Ok(())
 }
 
-/// Whether a name ends as those of data, and says nothing of a model.
+/// Whether a name ends like a data file rather than a model.
 fn called_as_data(path: &Path) -> bool {
     path.extension().is_some() && !path.exists() && Format::named(path).is_ok()
 }
 
-/// Whether a command that makes one kind of file may replace another without being told to.
+/// Whether a command that makes one kind of file may replace another without --force.
 fn replaces(makes: FileKind, there: FileKind) -> bool {
     use FileKind::{Data, Other, Prediction};
     there == makes || there == Other || (makes, there) == (Data, Prediction)
 }
 
-/// What there is already at the path of an output; nothing for devices and pipes, which cannot be destroyed.
+/// What already exists at the path of an output; nothing for devices and pipes, which cannot be destroyed.
 fn existing(path: &Path) -> Option<FileKind> {
     match path.is_file() {
         true => Some(FileKind::of(path).unwrap_or(FileKind::Other)),

@@ -18,7 +18,7 @@ pub struct Reading {
 enum MissingFlag {
     /// A mistake.
     Refuse,
-    /// A reading that is not there: samples keep the points that they have.
+    /// A missing reading: samples keep the points that they have.
     Nan,
 }
 
@@ -28,7 +28,7 @@ impl Reading {
         c2cnet_formats::read_named(path, &Names::default(), self.missing())
     }
 
-    /// The data of a file, or, where it has outputs alone, the prediction.
+    /// The data of a file, or the prediction if it has only outputs.
     pub fn read_any(self, path: &Path) -> Result<Dataset> {
         let data = self.read(path);
         data.or_else(|e| c2cnet_formats::read_prediction(path).map_err(|_| e))
@@ -44,7 +44,7 @@ impl Reading {
         Dataset::read_npz_inputs(path, self.missing(), known.collect())
     }
 
-    /// The data of a file with outputs, which a fit or a judgement needs.
+    /// The data of a file with outputs, as a fit or an evaluation needs.
     pub fn read_pairs(self, path: &Path) -> Result<Dataset> {
         let data = self.read(path)?;
         match data.outputs.is_empty() {
@@ -69,7 +69,7 @@ impl Reading {
     }
 }
 
-/// An error about data with the file that holds it, where it does not say.
+/// An error about data, with the name of the file added if it lacks it.
 pub fn of_file(path: &Path, error: Error) -> Error {
     let file = path.display().to_string();
     match error {

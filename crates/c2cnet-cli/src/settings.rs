@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Where settings come from, later ones over earlier ones: file, then pairs.
+/// Where settings come from, later ones overriding earlier ones: file, then pairs.
 #[derive(Debug, Clone, Args)]
 pub struct Source {
     /// A TOML file of settings.
@@ -21,7 +21,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The file that is read.
+    /// The file to read.
     pub fn file(&self) -> Option<&Path> {
         self.config.as_deref()
     }
@@ -39,7 +39,7 @@ impl Source {
     }
 }
 
-/// Settings of a fit: a file, pairs, and flags for the common ones, which go over both.
+/// Settings of a fit: a file, pairs, and flags for the common ones, which override both.
 #[derive(Debug, Clone, Args)]
 pub struct FitFlags {
     #[command(flatten)]
@@ -53,19 +53,19 @@ pub struct FitFlags {
     #[arg(long, value_enum)]
     map: Option<MapFlag>,
 
-    /// The defaults of the network, where one is trained [default: fast].
+    /// The defaults of the network, if one is trained [default: fast].
     #[arg(long, value_enum)]
     recipe: Option<RecipeFlag>,
 
-    /// The input's basis as an inline TOML table [default: searched for].
+    /// The input's basis as an inline TOML table [default: found by a search].
     #[arg(long, value_name = "TOML")]
     input_basis: Option<String>,
 
-    /// The output's basis as an inline TOML table [default: searched for].
+    /// The output's basis as an inline TOML table [default: found by a search].
     #[arg(long, value_name = "TOML")]
     output_basis: Option<String>,
 
-    /// The part of the output points kept out while choosing, to judge what lies between points
+    /// The fraction of the output points withheld while choosing, to judge what lies between points
     /// [default: 0.1].
     #[arg(long, value_name = "PART")]
     withhold: Option<f64>,
@@ -117,7 +117,7 @@ pub fn read_plan(path: &Path) -> Result<Plan> {
 }
 
 impl FitFlags {
-    /// The flags that say what a plan says.
+    /// The flags for what a plan specifies.
     pub const NAMES: [&'static str; 9] = [
         "config",
         "pairs",
@@ -130,7 +130,7 @@ impl FitFlags {
         "symmetries",
     ];
 
-    /// The file that is read.
+    /// The file to read.
     pub fn file(&self) -> Option<&Path> {
         self.source.file()
     }

@@ -10,22 +10,22 @@ use std::path::{Path, PathBuf};
 /// The flags of every command that reads shards.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct ShardFlags {
-    /// Go on without shards that are damaged or do not belong to the others, and name them at the end.
+    /// Skip shards that are damaged or do not match the others, and list them at the end.
     #[arg(long)]
     pub skip_bad: bool,
 }
 
-/// What a command was given to read.
+/// The input of a command.
 pub enum Source<'a> {
-    /// One file, read as a whole.
+    /// One file, read at once.
     File(&'a Path),
-    /// Many, one after the other.
+    /// Many files, one by one.
     Shards(Shards),
 }
 
 impl Source<'_> {
     /// Each name is a file, a folder (all of its .npz files) or a pattern with `*`, `?` or `[...]`; a name that is a file
-    /// is no pattern.
+    /// is not a pattern.
     ///
     /// # Errors
     /// If a folder or a pattern holds no file.
@@ -97,7 +97,7 @@ impl Shards {
         self.files.len()
     }
 
-    /// Names and bytes.
+    /// Names and sizes in bytes.
     pub fn files(&self) -> &[(PathBuf, u64)] {
         &self.files
     }
@@ -108,7 +108,7 @@ impl Shards {
     }
 }
 
-/// Reads a shard if its numbers take no more than this many bytes.
+/// Reads a shard if its values need no more than this many bytes.
 ///
 /// # Errors
 /// If it is damaged, or larger.
@@ -117,8 +117,7 @@ pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
         let bytes = count_values(path)? as f64 * 8.0;
         if bytes > most {
             return Err(Error::Config(format!(
-                "{}: its numbers take {} of memory, and a shard may take {}: give more with --memory, or make smaller \
-                 shards",
+                "{}: it needs {} of memory; the limit per shard is {}: raise it with --memory, or make smaller shards",
                 path.display(),
                 shown_bytes(bytes),
                 shown_bytes(most)
@@ -128,7 +127,7 @@ pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
     reading.read(path)
 }
 
-/// An error with the shard that it is about, where it does not say.
+/// An error, with the name of the shard added if it lacks it.
 pub fn about(path: &Path, error: Error) -> Error {
     match error {
         Error::Io { .. } | Error::Format { .. } | Error::Interrupted => error,
@@ -170,7 +169,7 @@ impl Skipped {
         Skipped(list)
     }
 
-    /// What to say at the end, if any was skipped.
+    /// The message at the end, if any shard was skipped.
     pub fn summary(&self, of: usize) -> Option<String> {
         let list = self.0.iter().map(|text| format!("\n  {text}"));
         let list = list.collect::<String>();
@@ -180,7 +179,7 @@ impl Skipped {
 
 const HINT: &str = "--skip-bad skips such shards";
 
-/// Bytes with a unit that suits them.
+/// Bytes with a suitable unit.
 pub fn shown_bytes(bytes: f64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let power = (bytes.max(1.0).log10() / 3.0).floor() as usize;

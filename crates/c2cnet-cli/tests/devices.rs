@@ -15,7 +15,7 @@ fn devices_are_shown() {
     assert!(all[0]["missing"].is_null());
 }
 
-/// A missing device is reported before anything is read, `auto` is the processor, and the device leaves no trace
+/// A missing device is reported before anything is read, `auto` is the CPU, and the device leaves no trace
 /// in the model.
 #[test]
 fn a_missing_gpu_is_told_first() {

@@ -115,7 +115,7 @@ fn what_trained_is_said_first_and_a_fraction_can_be_set_apart() {
     );
     write(&folder, "data.npz", Some(30), false);
     let again = [&fit[..], &["--test-fraction", "0.25"]].concat();
-    folder.fail(&again, 3, &["n_train", "leave the fraction out"]);
+    folder.fail(&again, 3, &["n_train", "omit the fraction"]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn repeated_samples_and_known_test_samples_are_named() {
     let told = folder.succeed(&["inspect", "data.npz"]);
     assert!(told.contains("5 training samples repeat others"), "{told}");
     assert!(
-        told.contains("5 test samples have the inputs of training samples"),
+        told.contains("5 test samples have the same inputs as training samples"),
         "{told}"
     );
     let fit = [

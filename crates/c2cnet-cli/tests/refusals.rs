@@ -216,7 +216,7 @@ fn slips_of_a_first_hour_say_what_to_do() {
     folder.fail(
         &["fit", "data.npz", "-o", "new.npz"],
         2,
-        &["new.npz is a name for data", "call it new.c2c"],
+        &["new.npz ends like a data file", "call it new.c2c"],
     );
     let optimiser = [
         "fit",

@@ -42,7 +42,7 @@ fn a_quick_experiment_is_done_once() {
     }
 
     let again = folder.succeed(&arguments);
-    assert!(again.contains("done before"), "{again}");
+    assert!(again.contains("already done"), "{again}");
     // Other settings are another experiment.
     let fewer = folder.succeed(&[
         "reproduce",

@@ -213,6 +213,6 @@ fn a_fit_that_was_killed_goes_on_to_the_same_bits() {
     let out = folder.command(&arguments).output().unwrap();
     let said = String::from_utf8_lossy(&out.stderr).to_string();
     assert!(out.status.success(), "{said}");
-    assert!(said.contains("resuming after"), "{said}");
+    assert!(said.contains("resuming: "), "{said}");
     assert!(std::fs::read(folder.path("model.c2c")).unwrap() == expected);
 }

@@ -82,7 +82,7 @@ fn the_papers_recipe_says_that_no_sample_was_held_out() {
     folder.generate("data.npz");
     let text = folder.succeed(&fit("model.c2c", SHORT, &["--recipe", "paper"]));
     assert!(
-        text.contains("that trained too") && text.contains("evaluate"),
+        text.contains("also used for training") && text.contains("evaluate"),
         "{text}"
     );
     let fitted = folder.succeed_json(&fit("model.c2c", SHORT, &["--recipe", "paper", "--json"]));
@@ -91,7 +91,7 @@ fn the_papers_recipe_says_that_no_sample_was_held_out() {
         (&false.into(), &"train".into())
     );
     let shown = folder.succeed(&["inspect", "model.c2c"]);
-    assert!(shown.contains("all of which trained"), "{shown}");
+    assert!(shown.contains("all used for training"), "{shown}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Mesh, String> {
     // A binary file is text as far as this line and the next.
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
     let version = header(&start)?;
-    let text = std::str::from_utf8(bytes).map_err(|_| "holds something that is not text")?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "contains bytes that are not text")?;
     let mut reader = Reader {
         is_4: version.starts_with('4'),
         ..Reader::default()
@@ -156,16 +156,16 @@ impl Reader {
         let integers = words.count()?;
         let (step, components, count) = (words.count()?, words.count()?, words.count()?);
         words.skip(integers.saturating_sub(3))?;
-        let room = components
+        let size = components
             .checked_mul(self.coords.len())
             .filter(|_| components > 0 && count == self.coords.len());
-        let Some(room) = room else {
+        let Some(size) = size else {
             return Err(format!(
                 "{name:?} has {count} values with {components} components, and there are {} nodes,",
                 self.coords.len()
             ));
         };
-        let mut values = vec![f64::NAN; room.min(words.rest())];
+        let mut values = vec![f64::NAN; size.min(words.rest())];
         for _ in 0..count {
             let place = self.place(words.number()?)?;
             for c in 0..components {
@@ -244,7 +244,7 @@ impl<'a> Words<'a> {
 
     fn next<T: std::str::FromStr>(&mut self) -> Result<T, String> {
         let word = self.0.next().ok_or("ends early")?;
-        // So meshio writes a number where it meets NumPy 2.
+        // meshio under NumPy 2 writes numbers like this.
         let inside = word.strip_prefix("np.float64(");
         let word = inside.map_or(word, |inside| inside.trim_end_matches(')'));
         word.parse()

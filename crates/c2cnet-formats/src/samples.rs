@@ -99,7 +99,7 @@ pub(crate) fn prediction_of_mesh(path: &Path, mesh: &Mesh) -> Result<Dataset> {
     if !inputs.is_empty() || first.is_none() || counts.any(|n| Some(n) != first) {
         return Err(Error::format(
             path,
-            "is no prediction, which has outputs u alone, the same number of samples of each",
+            "is not a prediction file: predictions contain only outputs u, with the same number of samples each",
         ));
     }
     Ok(Dataset {
@@ -300,7 +300,7 @@ pub(crate) fn mesh_of(data: &Dataset) -> std::result::Result<Mesh, String> {
             arrays.extend((0..field.samples()).map(|k| array(&base, field, k)));
         }
     }
-    let points = points.ok_or("there are no functions to be written")?;
+    let points = points.ok_or("there are no functions to write")?;
     if points.dim() > 3 {
         return Err(format!(
             "a mesh has up to 3 dimensions, but the points have {}",

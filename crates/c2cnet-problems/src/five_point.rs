@@ -13,7 +13,7 @@
 //! both halves, and each half likewise. The factorisation works in dense blocks (supernodes), always: left
 //! to choose, faer works entry by entry for some orders, which is three to four times slower here.
 //!
-//! Processor time for 64 samples on 140 x 140 intervals, one thread, field included: nested dissection
+//! CPU time for 64 samples on 140 x 140 intervals, one thread, field included: nested dissection
 //! 0.59 s (0.59 to 0.69 with undivided rectangles of 1 to 64 nodes, no trend), approximate minimum degree
 //! 0.70 s, although its factor is smaller (0.59 against 0.82 million numbers).
 

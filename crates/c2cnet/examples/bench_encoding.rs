@@ -215,7 +215,7 @@ fn reset_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Seconds of processor time of all threads.
+/// Seconds of CPU time of all threads.
 fn cpu_seconds() -> f64 {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     let nanoseconds = tasks.flatten().filter_map(|task| {

@@ -61,7 +61,7 @@ fn random(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
     Mat::from_fn(rows, columns, |_, _| rng.random_range(-1.0..1.0))
 }
 
-/// Wall clock and processor time.
+/// Wall clock and CPU time.
 #[derive(Clone, Copy)]
 struct Moment(Instant, f64);
 
@@ -169,7 +169,7 @@ fn products(widths: &[usize], samples: usize, shards: usize, steps: usize) -> (f
     };
     let layers: Vec<_> = widths.windows(2).collect();
     let weights: Vec<Mat<f32>> = layers.iter().map(|w| matrix(w[1], w[0], 1)).collect();
-    let mut rooms: Vec<_> = (0..shards)
+    let mut workspaces: Vec<_> = (0..shards)
         .map(|_| {
             let values: Vec<Mat<f32>> = widths.iter().map(|&w| matrix(w, n, 2)).collect();
             let blames: Vec<Mat<f32>> = widths.iter().map(|&w| matrix(w, n, 3)).collect();
@@ -180,7 +180,7 @@ fn products(widths: &[usize], samples: usize, shards: usize, steps: usize) -> (f
     let mut moments = vec![Moment::now()];
     for _ in 0..steps / TOGETHER {
         for _ in 0..TOGETHER {
-            rooms
+            workspaces
                 .par_iter_mut()
                 .for_each(|(values, blames, gradients)| {
                     for (l, w) in weights.iter().enumerate() {

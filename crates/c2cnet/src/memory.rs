@@ -32,7 +32,7 @@ fn machine() -> f64 {
     }
 }
 
-/// Checks that there is room for as many numbers as the product of `extents`.
+/// Checks that there is memory for an array with these `extents`.
 ///
 /// # Errors
 /// [`Error::Config`] that names `what` and the sizes.
@@ -43,7 +43,7 @@ pub fn check_allocation(what: &str, extents: &[usize]) -> Result<()> {
     }
     let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
     Err(Error::Config(format!(
-        "{what}: {} numbers take {:.3e} GiB of memory, more than the {:.1} GiB available; ask for less \
+        "{what}: {} values need {:.3e} GiB of memory, more than the {:.1} GiB available; ask for less \
          ({VARIABLE} sets another limit, in GiB)",
         extents.join(" x "),
         bytes / GIB,

@@ -187,7 +187,7 @@ pub struct Metric {
     pub gradient_norm: f64,
 }
 
-/// How often a caller who waits for something long looks whether to go on waiting.
+/// How often a waiting caller checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What `work` returns, or [`crate::Error::Interrupted`] as soon as `cancelled` asks for it: then the work, which cannot be
@@ -206,7 +206,7 @@ pub(crate) fn unless<T: Send + 'static>(
         let _ = done.send(work());
     });
     let worker =
-        worker.map_err(|e| crate::Error::Numerical(format!("no thread to work on: {e}")))?;
+        worker.map_err(|e| crate::Error::Numerical(format!("could not start a thread: {e}")))?;
     loop {
         match wait.recv_timeout(LOOK) {
             Ok(result) => return Ok(result),

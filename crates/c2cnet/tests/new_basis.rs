@@ -56,7 +56,7 @@ fn names_are_taken_once() {
     }
     let message = register::<Other>().unwrap_err().to_string();
     assert!(
-        message.contains("\"fourier\" is registered already"),
+        message.contains("\"fourier\" is already registered"),
         "{message}"
     );
 }

@@ -14,7 +14,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The model whose bases, encoders and map are cited beside the paper.
+    /// The model whose bases, encoders and map are cited in addition to the paper.
     model: Option<PathBuf>,
 }
 

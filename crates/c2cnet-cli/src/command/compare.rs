@@ -24,16 +24,16 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-Each method learns from the training samples of DATA and is judged by its test samples. c2cnet takes
+Each method learns from the training samples of DATA and is judged on its test samples. c2cnet takes
 the time it needs; each peer trains for the budget, with a learning rate that ends with it.
-Everything uses the same threads; with --device cuda networks, ours and peers', train on a GPU.
+Everything uses the same threads; with --device cuda, all networks train on a GPU, the peers' too.
 
 Peers are PyTorch programs in the folder peers/ of the repository: run this command there, or in a
 folder below. Their Python environment is made once by
   peers/run.sh peers.run --help
-and found by itself; --python or C2CNET_PEERS_PYTHON names another Python that has PyTorch.
+and found automatically; --python or C2CNET_PEERS_PYTHON names another Python that has PyTorch.
 
-Peers that were trained earlier, perhaps on another machine, can be shown beside them (--results).
+Peers that were trained earlier, perhaps on another machine, can be shown alongside (--results).
 
 Examples:
   c2cnet compare data.npz --peers fno,deeponet --budget 120
@@ -128,7 +128,7 @@ struct Entry {
     method: String,
     rl2e: f64,
     mse: Option<f64>,
-    /// What only c2cnet knows of itself.
+    /// What only c2cnet knows about itself.
     references: Option<References>,
     seconds: f64,
     parameters: Option<f64>,
@@ -161,7 +161,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let data = args.reading.read_pairs(&args.data)?;
     let test = data.test_indices();
     check_test(args, &data)?;
-    // Anything that may be missing is looked for before the first fit.
+    // Anything that may be missing is checked before the first fit.
     let mut problem = ["experiment", "problem"].iter();
     let problem = problem.find_map(|key| data.meta[key].as_str());
     let problem = problem.unwrap_or_default();
@@ -238,12 +238,12 @@ fn train_peer(
     })
 }
 
-/// Checks that some samples do not train.
+/// Checks that some samples are not used for training.
 fn check_test(args: &Args, data: &Dataset) -> Result<()> {
     let test = data.test_indices();
     if test.is_empty() || data.train_indices().len() + test.len() > data.samples() {
         return Err(Error::Data(format!(
-            "{} sets no test samples apart; give it n_train, so that methods are judged by \
+            "{} has no separate test samples; give it n_train, so that methods are judged by \
              samples they have not seen",
             args.data.display()
         )));
@@ -293,7 +293,7 @@ fn from_file(path: &Path, problem: &str, n_train: usize) -> Result<Entry> {
     let result = peers::read(path)?;
     if result.problem != problem {
         return Err(Error::Data(format!(
-            "{} is a result for the problem {:?}, the data is of {problem:?}: their errors cannot \
+            "{} is a result for the problem {:?}, but the data is from {problem:?}: their errors cannot \
              be compared",
             path.display(),
             result.problem

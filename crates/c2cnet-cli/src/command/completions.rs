@@ -10,7 +10,7 @@ Examples:
   c2cnet completions zsh > ~/.zfunc/_c2cnet
   c2cnet completions fish > ~/.config/fish/completions/c2cnet.fish";
 
-/// Print a script by which a shell completes the arguments of this command.
+/// Print a script with which a shell completes the arguments of this command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -23,7 +23,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut script = Vec::new();
     let mut command = crate::command();
     clap_complete::generate(args.shell, &mut command, "c2cnet", &mut script);
-    // Not line by line as `print_line` does: a script is what it is, bytes included.
+    // Not line by line as `print_line` does: a script must be written byte for byte.
     std::io::stdout()
         .write_all(&script)
         .map_err(|e| c2cnet::Error::io("standard output", e))?;

@@ -1,4 +1,4 @@
-//! `c2cnet convert`: data from one format to another, or of many files as one.
+//! `c2cnet convert`: data from one format to another, or many files into one.
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
@@ -12,7 +12,7 @@ const AFTER_HELP: &str = "\
 Formats, by the first bytes of FILES and the name of OUT:
   .npz         arrays x, f, y, u and so on: c2cnet fit --help
   .csv         a row per reading: columns sample, x, y, z (or x0, x1, ...), f, u; p and q; split;
-               y0, y1, ... for output points that are not those of the inputs; empty: no reading
+               y0, y1, ... for output points other than those of the inputs; empty: no reading
   .vtu, .vtk   a mesh of VTK with point data f and u, or f[0], f[1], ... for several samples
   .msh         a mesh of gmsh (2.2 or 4.1, as text) with such point data
 
@@ -45,11 +45,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     u: Vec<String>,
 
-    /// The columns of a table with parameters, which are no functions [default: p, p[0], p[1], ...].
+    /// The columns of a table with parameters (not functions) [default: p, p[0], p[1], ...].
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     p: Vec<String>,
 
-    /// The columns of a table with quantities to be predicted, which are no functions [default: q, q[0], ...].
+    /// The columns of a table with quantities to predict (not functions) [default: q, q[0], ...].
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     q: Vec<String>,
 
@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.n_train.is_some() {
         if data.split.is_some() {
             return Err(Error::Config(
-                "--n-train: the data has a split of its own; leave one of them out".into(),
+                "--n-train: the data already has a split; omit one of them".into(),
             )
             .into());
         }

@@ -39,7 +39,7 @@ pub struct Args {
     seed: u64,
 }
 
-/// Points of the demonstration's grid, and how many intervals of the finer one fit into one.
+/// Points of the demonstration's grid, and how many intervals of the finer grid fit into one of its own.
 const POINTS: usize = 500;
 const REFINEMENT: usize = 4;
 
@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let train = data.train_indices().len();
     let test = data.select(&data.test_indices());
     print_line(format_args!(
-        "   {} of functions at {}: {train} train, {} are kept apart to test.\n   wrote {}\n",
+        "   {} of functions at {}: {train} are for training, {} are held out for testing.\n   wrote {}\n",
         counted(data.samples(), "pair"),
         counted(data.outputs[0].1.points_of(0).len(), "point"),
         data.samples() - train,

@@ -16,14 +16,14 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-Bases and encoders are those of the settings; where none is given, those that a fit would choose.
+Bases and encoders are those of the settings; where none are given, those that a fit would choose.
 
 For each input: the singular values of its design matrix; and, against the regularisation's
-strength, by how much noise is amplified and what part of the input is lost, to regularisation
+strength, how much noise is amplified and what fraction of the input is lost, to regularisation
 (shrinkage) and to the basis (unrepresentable).
 
 For each output: the floor (the smallest relative error that a basis allows) against its size,
-for several families, at fitted points and at points kept out of the fit.
+for several families, at fitted points and at points withheld from the fit.
 
 Figures go to the folder -o: spectrum.svg, bias.svg, floor.svg.
 
@@ -39,7 +39,7 @@ pub struct Args {
     /// The data file.
     data: PathBuf,
 
-    /// The folder that is made for the figures.
+    /// Folder for the figures (created if needed).
     #[arg(short, long, value_name = "DIR", default_value = "diagnose")]
     output: PathBuf,
 
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let progress = Progress::start("reading the data");
     let data = args.reading.read_pairs(&args.data)?;
     let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;
-    // Spread over the file, which may be sorted, as those that a fit compares bases with.
+    // Spread over the file, which may be sorted, like the samples with which a fit compares bases.
     let all = data.train_indices();
     let count = all.len().min(config.search.samples);
     let some: Vec<usize> = (0..count).map(|i| all[i * all.len() / count]).collect();
@@ -122,7 +122,7 @@ fn print_sweep(sweep: &Sweep) -> c2cnet::Result<()> {
     ]);
     let mut before: Option<&Row> = None;
     for row in &sweep.rows {
-        // Weaker and weaker without any effect is said once.
+        // Ever weaker strengths without any effect are shown once.
         let same = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b;
         if before
             .is_some_and(|b| same(row.lost, b.lost) && same(row.amplification, b.amplification))
@@ -205,12 +205,12 @@ fn print_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2c
     }
     print_line(
         "  A better floor helps a model whose error is near its own floor (see `evaluate`); far \
-         above it,\n  the map or the number of samples is the limit.",
+         above it,\n  the limit is the map or the number of samples.",
     )?;
     print_line(format_args!("figures in {}", shown(&args.output)))
 }
 
-/// A part of the input whose loss hardly any output notices.
+/// A fraction of the input whose loss hardly affects any output.
 const NEGLIGIBLE: f64 = 1e-3;
 
 fn print_encoding_advice(sweep: &Sweep) -> c2cnet::Result<()> {

@@ -5,8 +5,8 @@ use c2cnet_experiments::explanations;
 use c2cnet_experiments::terminal::{Table, error, number};
 use serde_json::{Map, Value, json};
 
-/// The table of errors, with a few words on each; `worst_sample` by the number that a reader knows, if samples have
-/// such.
+/// The table of errors, with a few words on each; `worst_sample` is the number that a reader knows, if samples have
+/// one.
 pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     let mut table = Table::default();
     let mut row = |name: &str, value: f64, words: &str| {
@@ -30,7 +30,7 @@ pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     row("linear map", report.linear_rl2e, explanations::LINEAR);
     row("training mean", report.mean_rl2e, explanations::MEAN);
     if let Some(v) = report.withheld_rl2e {
-        row("withheld", v, "RL2E at output points that no fit saw");
+        row("withheld", v, "RL2E at output points that no fit used");
     }
     if let Some(v) = report.withheld_floor {
         row("withheld floor", v, "the smallest error at those points");
@@ -44,7 +44,7 @@ pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     row("rms", report.rms, "root mean square of the outputs");
     for (name, errors) in parts(report) {
         let words = format!(
-            "RL2E of this alone; the training mean has {}, its rms is {}",
+            "RL2E of this one alone; the training mean has {}, its rms is {}",
             number(errors.mean_rl2e),
             number(errors.rms)
         );

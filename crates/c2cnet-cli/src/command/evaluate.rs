@@ -139,7 +139,7 @@ fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     Ok(figure.unwrap_or(Ok(()))?)
 }
 
-/// Shards one after the other; their errors are pooled.
+/// Evaluates shards one by one; their errors are pooled.
 fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
     if args.figure.is_some() {
         return Err(
@@ -219,7 +219,7 @@ fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
     }
 }
 
-/// Errors with what is to be said of them.
+/// Errors with the notes about them.
 struct Evaluated {
     report: EvaluationReport,
     /// Those that the model was fitted to.
@@ -257,7 +257,7 @@ impl Evaluated {
             let which = some.map_or(String::new(), |n| format!("{n} of "));
             print_line(format_args!(
                 "The model was fitted to {which}these samples: on others its errors are larger.\n\
-                 `c2cnet fit --test-fraction 0.2` sets some apart.\n"
+                 `c2cnet fit --test-fraction 0.2` holds some out.\n"
             ))?;
         } else if let Some(known) = self.known {
             print_line(format_args!("{known}.\n"))?;
@@ -269,7 +269,7 @@ impl Evaluated {
         print_line(errors::table(report, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
             print_line(format_args!(
-                "\nAt output points that no space had seen, held-out training samples had an RL2E of {}.\n\
+                "\nAt output points that no space was fitted to, held-out training samples had an RL2E of {}.\n\
                  Those points returned for the final fit.",
                 terminal::number(error)
             ))?;
@@ -290,10 +290,10 @@ pub fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, V
         "all" => ("all", (0..data.samples()).collect()),
         "train" => ("train", data.train_indices()),
         "test" => {
-            // Where nothing was set apart, the same file holds training samples only.
+            // If nothing was held out, the same file holds training samples only.
             let seen = was_fitted_to(model, data);
             match model.info()["data"]["test"].as_array() {
-                // Set apart by the fit itself.
+                // Held out by the fit itself.
                 Some(apart) if !split && seen => {
                     let apart = apart.iter().filter_map(|k| Some(k.as_u64()? as usize));
                     ("test", apart.filter(|k| *k < data.samples()).collect())
@@ -310,7 +310,7 @@ pub fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, V
         names.sort_unstable();
         names.dedup();
         return Err(Error::Config(format!(
-            "--on {on}: the data has no such sample; its sets are {}",
+            "--on {on}: the data has no such samples; its sets are {}",
             names.join(", ")
         )));
     }
@@ -337,11 +337,11 @@ fn quantities_alone(model: &C2CNet) -> bool {
     bases.all(FieldBasis::is_vector)
 }
 
-/// Lines of panels in a picture, at most: a taller one is of no use.
+/// The most lines of panels in a picture: a taller one is of no use.
 const MOST_LINES: usize = 12;
 
-/// The best, the median and the worst sample, to be drawn; where each takes many lines, as components in space do, the
-/// worst alone, or that and the median.
+/// The best, the median and the worst sample, to be drawn; if each needs many lines, as components in space do, only the
+/// worst, or the worst and the median.
 fn rows(
     args: &Args,
     model: &C2CNet,

@@ -27,13 +27,13 @@ DATA is an .npz file, as np.savez writes it, with
   f   input values, (N, n1) or (N, n1, components), real or complex
   y   output points, and u, output values, in the same shapes
 A grid may have its natural shape: f (N, k1, k2) or (N, k1, k2, components) with the axes x0 (k1,) and
-x1 (k2,), or with x (k1, k2, 2). Optionally, n_train: that many leading samples train, the rest are left
+x1 (k2,), or with x (k1, k2, 2). Optionally, n_train: that many leading samples are for training, the rest
 for `evaluate`.
 
-Many files, a folder of .npz files or a pattern in quotes are a stream: shards with the same fields and
+Many files, a folder of .npz files or a quoted pattern are a stream: shards with the same fields and
 points, of which only one is in memory at a time. Bases and map are chosen on leading samples of some
-shards, within --memory; then linear and kernel maps are summed over all of them. A fit that was
-interrupted continues with --resume.
+shards, within --memory; then linear and kernel maps are summed over all of them. An
+interrupted fit continues with --resume.
 
 Examples:
   c2cnet fit data.npz -o model.c2c
@@ -52,7 +52,7 @@ Examples:
   c2cnet fit data.npz -o model.c2c --map mlp --metrics metrics.jsonl --resume
   c2cnet plot metrics.jsonl -o loss.svg
 
-fit.toml may hold what the flags say, and any other of the `c2cnet settings`:
+fit.toml may hold anything that the flags set, and any other of the `c2cnet settings`:
   seed = 3
   symmetries = \"interval\"
   [input]
@@ -67,17 +67,17 @@ samples times passes over them:
   [map]
   budget = 1000000
 
-With --device cuda networks are trained on an NVIDIA GPU; `c2cnet inspect --devices` shows what there
-is. A fit that was interrupted on one device may be resumed on another.
+With --device cuda, networks are trained on an NVIDIA GPU; `c2cnet inspect --devices` lists the devices.
+A fit that was interrupted on one device may be resumed on another.
 
-A network that is being trained has checkpoints in the folder MODEL.training: every half minute,
-on Ctrl-C, and at its end. The same command with --resume continues from there and ends with the same model, bit
-for bit, as without the break. The folder is removed when the model is written.
+While a network trains, checkpoints are written to the folder MODEL.training: every half minute,
+on Ctrl-C, and at the end. The same command with --resume continues from there and ends with the same model, bit
+for bit, as if uninterrupted. The folder is removed when the model is written.
 
-A model that exists is replaced, data only with --force, and the files that the fit reads never.
+An existing model is replaced; a data file only with --force; files that the fit reads never.
 
 Errors shown are on training samples that were held out, unless the recipe `paper` trains on all
-of them; the samples after n_train are not looked at.";
+of them; the samples after n_train are not used.";
 
 /// Fit a model to the training samples of a data file.
 ///
@@ -101,7 +101,7 @@ pub struct Args {
     #[command(flatten)]
     reading: Reading,
 
-    /// Set this part of the samples apart, which `evaluate` then judges; for data without n_train.
+    /// Hold out this fraction of the samples for `evaluate`; for data without n_train.
     #[arg(long, value_name = "PART")]
     test_fraction: Option<f64>,
 
@@ -153,7 +153,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Memory for a fit to shards.
 const MEMORY: f64 = (2u64 << 30) as f64;
 
-/// Centres of a kernel map that is fitted to shards, at most.
+/// The most centres of a kernel map that is fitted to shards.
 const CENTRES: usize = 4000;
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -190,7 +190,7 @@ fn fit_file(
     let of_shards = args.memory.is_some() || args.centres.is_some() || args.shards.skip_bad;
     if of_shards {
         return Err(Error::Config(format!(
-            "--memory, --centres and --skip-bad are for shards, and {} is one file, which is read as a whole",
+            "--memory, --centres and --skip-bad are for shards, and {} is one file, which is read at once",
             path.display()
         ))
         .into());
@@ -200,7 +200,7 @@ fn fit_file(
     if let Some(fraction) = args.test_fraction {
         data.hold_out(fraction, config.seed)?;
     }
-    // Before the work, which may be for nothing.
+    // Before the work, which might be in vain.
     for warning in data.warnings() {
         progress.note(warning);
     }
@@ -293,7 +293,7 @@ fn fit_shards(
 fn save(args: &Args, model: &C2CNet) -> c2cnet::Result<()> {
     interrupt::patiently(|| {
         model.save(&args.output)?;
-        // What was written is what counts; a device cannot be read back.
+        // The file as written is what counts; a device cannot be read back.
         match args.output.is_file() {
             true => C2CNet::load(&args.output).map(drop),
             false => Ok(()),
@@ -325,7 +325,7 @@ fn print_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> 
         print_line(format_args!("  {choice}"))?;
     }
     print_line(format_args!(
-        "\nerrors on {} held out of the sums",
+        "\nerrors on {} left out of the sums",
         counted(report.judges, "sample")
     ))?;
     let mut table = Table::default();
@@ -367,7 +367,7 @@ fn print_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()
         "train"
     };
     let mut object = errors::object(&report.validation, on, report.seconds.total);
-    // Its number among the held-out samples would mean nothing to a reader.
+    // The number among the held-out samples would mean nothing to a reader.
     object.remove("worst_sample");
     object.insert("held_out".into(), json!(report.held_out));
     object.insert("model".into(), json!(args.output));
@@ -382,7 +382,7 @@ fn print_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()
     terminal::print_json(&object.into())
 }
 
-/// Both trainings without their histories, which `--metrics` writes.
+/// Both training runs without their histories, which `--metrics` writes.
 fn network_object(network: Option<&NetworkReport>) -> Value {
     let summary = |report: &Option<TrainingReport>| {
         let mut object = json!(report);
@@ -414,8 +414,8 @@ fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
         ),
         true => format!("\nerrors on {count} held out while choosing"),
         false => format!(
-            "\nerrors on {count} that trained too: this recipe trains on all of them, so none is \
-             left for validation;\n`c2cnet evaluate` shows errors on samples that did not train"
+            "\nerrors on {count} also used for training: this recipe trains on all of them, so none are \
+             left for validation;\n`c2cnet evaluate` shows errors on samples not used for training"
         ),
     })?;
     print_line(errors::table(&report.validation, None))?;
@@ -432,7 +432,7 @@ fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
 
 fn print_network(network: &NetworkReport) -> c2cnet::Result<()> {
     let trainings = [
-        (&network.judged, " to be judged by the rest"),
+        (&network.judged, ", judged by the rest"),
         (&network.fitted, ""),
     ];
     let mut known = false;

@@ -18,8 +18,8 @@ Examples:
   c2cnet generate darcy1d -o data.npz --seed 3 --set n_train=400
   c2cnet generate both --experiment nonaligned -o scattered.npz
 
-The last one makes a data set as an experiment of the paper has it, for instance with different points for each sample,
-or with noise; `c2cnet reproduce --list` names the experiments.
+The last one makes a data set as used in one of the paper's experiments, for instance with different points for each
+sample, or with noise; `c2cnet reproduce --list` names the experiments.
 
 The same problem, settings and seed give the same file, on any number of threads.";
 
@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["seed", "config", "pairs"])]
     experiment: Option<String>,
 
-    /// The experiment's small data, as `reproduce --quick` has them.
+    /// The experiment's small data, as used by `reproduce --quick`.
     #[arg(long, requires = "experiment")]
     quick: bool,
 

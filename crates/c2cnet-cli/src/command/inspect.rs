@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(required_unless_present = "devices")]
     file: Option<PathBuf>,
 
-    /// Show the devices for --device: the processor and GPUs, with what is missing to use them.
+    /// Show the devices for --device: the CPU and GPUs, and what is missing to use them.
     #[arg(long, conflicts_with = "file")]
     devices: bool,
 
@@ -74,7 +74,7 @@ fn describe(file: &Path, reading: Reading) -> Result<(String, serde_json::Value)
     match FileKind::of(file)? {
         FileKind::Data | FileKind::Prediction => match reading.read(file) {
             Ok(dataset) => Ok(data::describe(&dataset)),
-            // Predictions have outputs alone.
+            // Predictions have only outputs.
             Err(e) => prediction(file).ok_or(e),
         },
         FileKind::Model => model::describe(&C2CNet::load(file)?, file),

@@ -13,7 +13,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The folder for them, made if it does not exist; pages of the same name are replaced.
+    /// The folder for the pages, created if needed; pages of the same name are replaced.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
 }

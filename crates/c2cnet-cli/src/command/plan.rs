@@ -9,8 +9,8 @@ use c2cnet_experiments::terminal::{Progress, interrupt, print_line};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-A plan says for each field which basis it has and how it is encoded or decoded, and which map leads from
-coefficients to coefficients. `fit` makes one and carries it out; `plan` stops before that.
+For each field, a plan names the basis and how the field is encoded or decoded, and it names the map between
+coefficients. `fit` makes a plan and carries it out; `plan` only makes it.
 
 Examples:
   c2cnet plan data.npz -o plan.toml

@@ -27,8 +27,8 @@ Examples:
 
 Functions on an interval are drawn as curves, on a grid or mesh of the plane as maps,
 at other points as dots; vectors at a sample's own sensors as arrows; in space as slices
-through the middle. Of more than three coordinates, the first two are shown. What `fit --metrics` writes is drawn as errors and
-learning rate over the steps, also during training.";
+through the middle. With more than three coordinates, the first two are shown. The output of
+`fit --metrics` is drawn as errors and learning rate over the steps, also during training.";
 
 /// Draw the input and output functions of one sample, or the training history.
 #[derive(Debug, clap::Args)]
@@ -136,10 +136,10 @@ fn is_json(path: &Path) -> c2cnet::Result<bool> {
     })
 }
 
-/// Panels in a row.
+/// The number of panels in a row.
 const ACROSS: usize = 3;
 
-/// Entries of a vector in the title, at most.
+/// The most entries of a vector in the title.
 const MOST_ENTRIES: usize = 8;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -148,7 +148,7 @@ enum Kind {
     Output,
 }
 
-/// One sample, and what is known of its problem.
+/// One sample, and what is known about its problem.
 struct Drawing<'a> {
     data: &'a Dataset,
     sample: usize,

@@ -17,24 +17,24 @@ use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 INPUT is a file with x and f, or p, as for `fit`; outputs are not needed. The input points need not be
-those of the training data; an .npz file without x means these. Columns of a table of POINTS have the
-names of coordinates, x, y, z or x0, x1, ...; without a first line of names they count by position.
+those of the training data; an .npz file without x uses these. Columns of a table of POINTS are
+named after coordinates, x, y, z or x0, x1, ...; without a header line their order counts.
 
 The outputs are predicted at
   --at POINTS         an .npy array (n, d), a .csv with one point per line, y of an .npz file, or
                       the points of a mesh (.vtu, .vtk, .msh)
   else y of INPUT     (also each sample's own points, where INPUT has u there)
-  else the points that the model was fitted with, or where they are now if they move with the inputs
+  else the points that the model was fitted with, or their new places if they move with the inputs
 and written as y (n, d) and u (N, n) or (N, n, components); named outputs as y.NAME, u.NAME.
-Where the points were given as a grid, y and u have its shape: (k1, k2, 2) and (N, k1, k2); u is complex
-where the training outputs were. Quantities have no points and are written as q (N, k), q.NAME.
+If the points were given as a grid, y and u have its shape: (k1, k2, 2) and (N, k1, k2); u is complex
+if the training outputs were. Quantities have no points and are written as q (N, k), q.NAME.
 
 OUT may also be a table (.csv: a row per sample and point) or a mesh for ParaView and gmsh (.vtu,
 .vtk, .msh: u, or u[0], u[1], ... for several samples), with the cells of POINTS or INPUT, or of the
 grid that the points form.
 
-Several INPUT, a folder of .npz files or a pattern in quotes are shards, read and predicted one by one; OUT is then
-a folder, and predictions have the names of their shards.
+If INPUT is several files, a folder of .npz files or a quoted pattern, these are shards, read and predicted one by one;
+OUT is then a folder, and predictions have the names of their shards.
 
 Examples:
   c2cnet predict model.c2c new.npz -o prediction.npz
@@ -125,7 +125,7 @@ fn predict_file(args: &Args, input: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shards one after the other, each into a file of its name.
+/// Predicts shards one by one, each into a file of the same name.
 fn predict_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
     let targets = predictions_of(args, shards)?;
     let progress = Progress::start("reading the model");
@@ -274,7 +274,7 @@ fn check_is_file_of_points(path: &Path) -> Result<()> {
     )))
 }
 
-/// The outputs, with the cells between their points where these are known.
+/// The outputs, with the cells between their points if these are known.
 fn with_cells(outputs: Fields, places: Option<&Mesh>, data: &Dataset) -> Dataset {
     let mut prediction = Dataset {
         inputs: Fields::default(),

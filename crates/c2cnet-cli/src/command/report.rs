@@ -17,9 +17,9 @@ Examples:
   c2cnet report model.c2c data.npz --metrics metrics.jsonl -o page.html
   c2cnet report reproduction -o page.html --results RESULTS.md
 
-Of a model: errors by component, samples from the best to the worst, errors over the points, what was
+For a model: errors by component, samples from the best to the worst, errors over the points, what was
 chosen and why, training curves (--metrics, which `fit --metrics` writes), and what to try next. RUN is
-what `c2cnet reproduce` wrote; an experiment that is missing or damaged is named with the reason. The
+a folder written by `c2cnet reproduce`; missing or damaged experiments are listed with the reason. The
 page needs no other file and no network.";
 
 /// Write a self-contained HTML page about a model, or about a run of the paper's experiments.
@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(value_name = "MODEL or RUN")]
     subject: PathBuf,
 
-    /// The data that judges the model.
+    /// The data on which the model is judged.
     data: Option<PathBuf>,
 
     /// Where to write the page [default: MODEL.html here, or report.html in RUN].
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         (None, false) => {
             check_exists(&args.subject)?;
             Err(Error::Config(format!(
-            "{} is not a run folder; of a model, give the data that judges it too: c2cnet report MODEL DATA",
+            "{} is not a run folder; for a model, also give the data on which to judge it: c2cnet report MODEL DATA",
             args.subject.display()
         ))
         .into())

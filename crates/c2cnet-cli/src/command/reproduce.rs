@@ -16,7 +16,7 @@ Examples:
   c2cnet reproduce --list
   c2cnet reproduce poisson-holes
   c2cnet reproduce --all --quick            a first look, small and rough
-  c2cnet reproduce --all --recipe auto      the default settings alone
+  c2cnet reproduce --all --recipe auto      only the default settings
   c2cnet reproduce kdv-burgers --steps full the paper's 30,000 steps
   c2cnet reproduce --all --device cuda --jobs 8   in full, eight fits at a time
 
@@ -24,8 +24,8 @@ Everything is written to a folder, by default `reproduction` (with --quick `repr
 each experiment its settings as resolved (config.toml), its errors, tables and curves (result.json),
 figures and models. Networks with the paper's recipe are trained in two readings of it, plain (nothing
 scaled) and scaled. Data are made once and shared. An experiment that was run with the same
-settings is not run again; one that was interrupted continues, and the fits that it had finished
-are not repeated, also if their models (*.c2c) stayed elsewhere. The page report.html shows all of it; `c2cnet report` writes it again.";
+settings is not run again; an interrupted one continues, and the fits that it had finished
+are not repeated, even if their models (*.c2c) stayed elsewhere. The page report.html shows all of it; `c2cnet report` writes it again.";
 
 /// Run experiments of the paper, from data to figures.
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "names")]
     all: bool,
 
-    /// Small data and short trainings: to see that everything works, not to compare errors.
+    /// Small data and short training: to check that everything works, not to compare errors.
     #[arg(long)]
     quick: bool,
 
@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     };
     let columns = args.recipe.iter().flat_map(|flag| flag.columns());
     let columns: Vec<Column> = columns.copied().collect();
-    // What takes a day on a processor takes an hour on a GPU.
+    // What takes a day on a CPU takes an hour on a GPU.
     let on_gpu = matches!(args.device.device, Device::Cuda(_)) && !args.quick;
     let choice = Choice {
         quick: args.quick,
@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         true => library.names()?,
         false => args.names.clone(),
     };
-    // Mistakes in any file show before long work.
+    // Mistakes in any file are reported before long work.
     for name in &names {
         library.load(name, &choice)?;
     }

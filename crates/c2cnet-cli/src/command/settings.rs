@@ -7,7 +7,7 @@ use c2cnet_experiments::terminal::{print_json, print_line};
 use serde_json::json;
 
 const AFTER_HELP: &str = "\
-Settings go into a TOML file (--config), behind --set, or into the dictionary `settings` in Python.
+Settings go into a TOML file (--config), after --set, or into the dictionary `settings` in Python.
 
 Examples:
   c2cnet settings
@@ -47,8 +47,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The groups with those settings alone whose names begin with `name`, or that belong to the family `name`; where there
-/// is none, those that have it in their name.
+/// The groups with only those settings whose names begin with `name`, or that belong to the family `name`; if there are
+/// none, those that have it in their name.
 fn named(name: &str) -> Result<Vec<SettingGroup>> {
     let of_family = |g: &SettingGroup| g.family == Some(name);
     let begins = |s: &Setting| begins(&s.name, name);
@@ -144,9 +144,9 @@ fn markdown(groups: &[SettingGroup]) -> String {
         "# Settings\n\n\
          Every setting of a fit. This page is the output of `c2cnet settings --markdown`, made from the documentation\n\
          of the library's types; `c2cnet settings NAME` shows a part of it.\n\n\
-         Settings go into a TOML file (`c2cnet fit --config fit.toml`), behind `--set NAME=VALUE`, into the fields of\n\
+         Settings go into a TOML file (`c2cnet fit --config fit.toml`), after `--set` as `NAME=VALUE`, into the fields of\n\
          `c2cnet::FitConfig` in Rust, and in Python into `C2CNet(settings={\"search\": {\"max_functions\": 256}})`; the\n\
-         common ones are arguments of their own there (`seed`, `input`, `output`, `encoder`, `map`, ...).\n\
+         common ones are separate arguments there (`seed`, `input`, `output`, `encoder`, `map`, ...).\n\
          What is not given is chosen from the training data. The settings of `input.basis` are also those of\n\
          `output.basis` and of the bases of named fields.\n",
     );

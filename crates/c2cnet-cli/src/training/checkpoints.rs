@@ -1,4 +1,4 @@
-//! The state of training, in files beside the model.
+//! The state of training, in files next to the model.
 
 use c2cnet::internal::remove_leftovers;
 use c2cnet::storage::Archive;
@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The folder `MODEL.training` with one file for each network of a fit, named by the mark that
-/// identifies its training. It is made with the first checkpoint.
+/// identifies its training. It is created with the first checkpoint.
 pub struct Checkpoints(PathBuf);
 
 const ENDING: &str = "checkpoint";
@@ -20,7 +20,7 @@ impl Checkpoints {
         name.push(".training");
         let folder = PathBuf::from(name);
         if folder.exists() && !folder.is_dir() {
-            let reason = "checkpoints of training need a folder of this name; move the file away";
+            let reason = "training checkpoints need a folder with this name; move the file away";
             return Err(Error::io(folder, io::Error::other(reason)));
         }
         Ok(Checkpoints(folder))
@@ -35,7 +35,7 @@ impl Checkpoints {
         self.files().any(|file| is_checkpoint(&file))
     }
 
-    /// The checkpoint of the training `mark`, if there is one.
+    /// The checkpoint of the training run `mark`, if there is one.
     ///
     /// # Errors
     /// If its file is damaged.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Which of the fit's networks, from 1.
+    /// The number of the network in the fit, from 1.
     pub training: usize,
     /// What it is trained for.
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Record {
     pub metric: Metric,
 }
 
-/// The file while a fit writes it. Each fit starts a new one: the history of a resumed training is
+/// The file while a fit writes it. Each fit starts a new one: the history of a resumed run is
 /// in its checkpoint, so nothing is missing and nothing appears twice.
 #[derive(Debug)]
 pub struct MetricsFile {
@@ -53,7 +53,7 @@ pub fn read(path: &Path) -> Result<Vec<Record>> {
         serde_json::from_str(line).map_err(|e| {
             Error::format(
                 path,
-                format!("line {} is not a record of training: {e}", i + 1),
+                format!("line {} is not a training record: {e}", i + 1),
             )
         })
     };
@@ -65,7 +65,7 @@ pub fn read(path: &Path) -> Result<Vec<Record>> {
     if records.is_empty() {
         return Err(Error::format(
             path,
-            "holds no record of training; a fit writes one only where it trains a network",
+            "holds no training record; a fit writes one only if it trains a network",
         ));
     }
     Ok(records)

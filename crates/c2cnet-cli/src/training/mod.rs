@@ -18,12 +18,12 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Watches a fit. A fit may train several networks, one after the other: a short one to see whether
-/// it is worthwhile, one to be judged, one on all samples.
+/// Watches a fit. A fit may train several networks in sequence: a short run to see whether it is
+/// worthwhile, one to be judged, one on all samples.
 pub struct Training {
     progress: Progress,
     checkpoints: Checkpoints,
-    /// How often a checkpoint is written; never when the output is a device or a pipe, beside which no folder should be made.
+    /// How often a checkpoint is written; never when the output is a device or a pipe, next to which no folder should be made.
     every: Option<Duration>,
     resume: bool,
     now: Mutex<Now>,
@@ -43,7 +43,7 @@ struct Now {
 }
 
 impl Training {
-    /// For a fit that will write `model`, with regular checkpoints.
+    /// A watcher for a fit that will write `model`, with regular checkpoints.
     ///
     /// # Errors
     /// If the folder for checkpoints cannot be made.
@@ -78,7 +78,7 @@ impl Training {
         }
     }
 
-    /// Adds to an error how to resume, where there are checkpoints.
+    /// Adds to an error how to resume, if there are checkpoints.
     pub fn explain(&self, error: Error) -> anyhow::Error {
         if self.now().foreign || !self.checkpoints.exist() {
             return error.into();
@@ -89,7 +89,7 @@ impl Training {
                 with_resume(std::env::args().skip(1))
             )),
             Error::Numerical(text) => Error::Numerical(format!(
-                "{text}\n  the last checkpoints before are kept in {}",
+                "{text}\n  the previous checkpoints are kept in {}",
                 self.checkpoints.folder().display()
             ))
             .into(),
@@ -118,7 +118,7 @@ impl Training {
         }
     }
 
-    /// The checkpoint to resume from; says what happens where that may surprise.
+    /// The checkpoint to resume from; reports what happens where that may surprise.
     fn last(&self, mark: &str, name: &str, first: bool) -> Option<Archive> {
         let folder = self.checkpoints.folder().display();
         if !self.resume {
@@ -144,7 +144,7 @@ impl Training {
                     ));
                 } else if first {
                     self.progress.note(format!(
-                        "there is no checkpoint in {folder}; training starts at the beginning"
+                        "there is no checkpoint in {folder}; training starts from the beginning"
                     ));
                 }
                 None

@@ -139,7 +139,7 @@ fn gpu(device: Device) -> Option<String> {
     found.missing.is_none().then_some(found.name)
 }
 
-/// The name of the processor, where the system reports it.
+/// The name of the CPU, where the system reports it.
 pub fn cpu() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("model name"))?;

@@ -71,7 +71,7 @@ pub fn reproduce(name: &str, order: &Order<'_>) -> c2cnet::Result<Outcome> {
     let config = resolved.to_string();
     let fingerprint = done::fingerprint(&experiment, &config)?;
     if !order.force && done::is_done(&order.run.join(name), &fingerprint) {
-        print_line(format_args!("{name}: done before; --force does it again"))?;
+        print_line(format_args!("{name}: already done; use --force to repeat"))?;
         return Ok(Outcome::Known);
     }
     print_line(format_args!("{name}: {}", experiment.title))?;

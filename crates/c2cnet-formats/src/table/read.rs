@@ -110,7 +110,7 @@ pub(super) fn parse_prediction(bytes: &[u8]) -> Outcome<Dataset> {
     let data = fields(bytes, &Names::default(), Missing::Refuse)?;
     match data.inputs.is_empty() && !data.outputs.is_empty() {
         true => Ok(data),
-        false => Err("is no prediction, which has outputs u or q alone".into()),
+        false => Err("is not a prediction file: predictions contain only outputs u or q".into()),
     }
 }
 

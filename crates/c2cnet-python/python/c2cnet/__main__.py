@@ -11,8 +11,8 @@ from .reading import read
 
 DESCRIPTION = """\
 Convert HDF5, MATLAB, NetCDF, CSV, VTK, gmsh and what meshio reads to an .npz file for `c2cnet fit`.
-Without --f, the arrays f, u, x, y, p, q of the file are taken; where there are none, the message lists
-what there is."""
+Without --f, the arrays f, u, x, y, p, q of the file are used; if there are none, the message lists
+what the file contains."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
         "q": "output quantities",
     }.items():
         convert.add_argument(f"--{name}", metavar="NAME,...", help=what)
-    convert.add_argument("--sample", metavar="NAME", help="the column of a table that tells samples apart")
+    convert.add_argument("--sample", metavar="NAME", help="the column of a table that identifies the sample")
     convert.add_argument("--missing", choices=["refuse", "nan"], default="refuse", help="what NaN means")
     convert.add_argument("--sample-axis", type=int, default=0, metavar="AXIS", help="the axis that counts samples")
     convert.add_argument("--n-train", type=int, metavar="N", help="leading samples for training")

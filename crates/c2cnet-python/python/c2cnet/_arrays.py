@@ -1,4 +1,4 @@
-"""Converts users' points and values to what the library takes."""
+"""Converts users' points and values to the form that the library takes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 
 
 class Place(NamedTuple):
-    """Points, listed, and the shape of the grid as which they were given."""
+    """Listed points, and the shape of the grid if they were given as one."""
 
     points: Floats | list[Floats]
     grid: list[int] | None = None
@@ -45,7 +45,7 @@ def floats(values: Any, what: str) -> Floats:
     """Return an array of single or double precision, copied only if it must be converted."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
-            f"{what} has masked entries; fill them with NaN ({what}.filled(np.nan)) and say missing='nan'"
+            f"{what} has masked entries; fill them with NaN ({what}.filled(np.nan)) and give missing='nan'"
         )
     if hasattr(values, "toarray"):
         raise ValueError(f"{what}: sparse data is not supported; give {what}.toarray()")
@@ -61,7 +61,7 @@ def floats(values: Any, what: str) -> Floats:
 
 
 def numbers(values: Any, what: str) -> tuple[Floats, bool]:
-    """Return an array of real numbers; those of complex ones are pairs along the last axis."""
+    """Return an array of real numbers; complex ones become pairs along the last axis."""
     array = np.asarray(values) if not hasattr(values, "toarray") else values
     if getattr(array, "dtype", None) is None or array.dtype.kind != "c":
         return floats(values, what), False
@@ -70,7 +70,7 @@ def numbers(values: Any, what: str) -> tuple[Floats, bool]:
 
 
 def combined(parts: Any) -> Any:
-    """Return complex numbers of pairs along the last axis; the reverse of :func:`numbers`."""
+    """Return complex numbers from pairs along the last axis; the reverse of :func:`numbers`."""
     if isinstance(parts, list):
         return [combined(one) for one in parts]
     whole = np.ascontiguousarray(parts).view(np.complex128)

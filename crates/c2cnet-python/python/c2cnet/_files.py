@@ -1,4 +1,4 @@
-"""Where a file may be written: never over what was read, and over a model or data only by the same kind."""
+"""Where a file may be written: never over what was read, and over a model or data only with the same kind."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def check_output(
 ) -> None:
     """Refuse to write ``makes`` to ``path`` where that would destroy something else.
 
-    ``read`` is the file that the object came from, which is never replaced; another kind of file is with
-    ``overwrite``.
+    ``read`` is the file that the object came from, which is never replaced; another kind of file is
+    replaced with ``overwrite``.
     """
     if not os.path.isfile(path):
         return

@@ -43,18 +43,18 @@ class Incremental(Pictures):
     ) -> Self:
         """Fit the operator to one more chunk of samples.
 
-        The first chunk settles bases, encoders and the kind of map, which is linear or a kernel map: give as many
-        samples as :meth:`fit` would need for a useful model, a few thousand if there are. Later chunks are added to
+        The first chunk determines bases, encoders and the kind of map, which is linear or a kernel map: give as many
+        samples as :meth:`fit` would need for a useful model, a few thousand if available. Later chunks are added to
         sums of small matrices, and their samples may be forgotten. All chunks share the points that the first one
-        shares. The map is solved for when the model is used next; ``report_`` and ``errors_`` are those of then, on
-        samples of the first chunk, held out of the sums until the end (``errors_.mse`` and ``errors_.rms`` are None).
+        shares. The map is computed when the model is next used; ``report_`` and ``errors_`` date from then, on
+        samples of the first chunk, left out of the sums until the end (``errors_.mse`` and ``errors_.rms`` are None).
 
         Parameters
         ----------
         f, u, x, y
             As for :meth:`C2CNet.fit`; later chunks need no points that all samples share.
         centres : int
-            Of the first call: centres of a kernel map, at most. Time per sample and memory grow with their square.
+            In the first call: the most centres of a kernel map. Time per sample and memory grow with their square.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class Incremental(Pictures):
         return self
 
     def empty(self: Self) -> Self:
-        """Return an operator with the same settled spaces and no samples, to be fitted elsewhere and merged.
+        """Return an operator with the same spaces and no samples, to be fitted elsewhere and merged.
 
         Returns
         -------

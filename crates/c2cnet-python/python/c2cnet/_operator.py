@@ -30,7 +30,7 @@ class Operator(Fitted):
         ----------
         f : array of shape (samples, points[, components]), list of arrays, or dict of these
             Input values, on a grid also in its shape, ``(samples, n1, n2[, components])``;
-            ``(samples, values)`` where the model was fitted to vectors.
+            ``(samples, values)`` if the model was fitted to vectors.
         x : array, list of arrays or dict, optional
             Where they were observed; the points of the fit if not given. They may differ from
             those.
@@ -69,8 +69,8 @@ class Operator(Fitted):
     def nodes(self, f: FieldsLike, x: FieldsLike | None = None) -> Any:
         """Return where the nodes of each sample are, if they move with the inputs.
 
-        Where each sample has points of its own, as many in each, and the inputs tell where they are, a fit
-        takes them for the nodes of one mesh that moves, and predicts them too.
+        If each sample has its own points, the same number in each, and the inputs determine where they are, a fit
+        takes them for the nodes of one moving mesh, and predicts them too.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Operator(Fitted):
         return found[""] if names == [""] else found
 
     def _as_given(self, name: str, values: Any, at: Place | None, y: Any) -> Any:
-        """Return predictions in the shape of the points, complex where the training outputs were."""
+        """Return predictions in the shape of the points, complex if the training outputs were."""
         model = self._fitted()
         if isinstance(values, list):
             asked = y.get(name) if isinstance(y, Mapping) else y

@@ -1,4 +1,4 @@
-"""Prescribed bases, as the settings name them.
+"""Prescribed bases, under the names that the settings use.
 
 Each class holds a family's settings; the basis is built when a model is fitted. Settings that are
 not given have the library's defaults.
@@ -249,7 +249,7 @@ class Laplace(Basis):
     Parameters
     ----------
     functions : int
-        How many, those of the smallest eigenvalues.
+        How many functions, in order of increasing eigenvalue.
     condition : {"neumann", "dirichlet"}
         On the boundary: no slope across it, or zero.
     mesh : str or dict

@@ -1,8 +1,8 @@
-"""Fits and predictions of Dask arrays, on one machine or many. Needs ``c2cnet[dask]``.
+"""Fits and predictions on Dask arrays, on one machine or many. Needs ``c2cnet[dask]``.
 
-Every block of samples is encoded and summed where it lies; sums are merged pairwise, in the order of the blocks, and the
-map is solved for on one worker. Blocks define the result and workers do not: the same blocks give the same bits on any
-number of workers, and what a lost worker had done is done again with the same bits.
+Every block of samples is encoded and summed where it is; sums are merged pairwise, in the order of the blocks, and the
+map is computed on one worker. The result depends on the blocks, not on the workers: the same blocks give the same bits
+on any number of workers, and the work of a lost worker is repeated with the same bits.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def fit(
     x, y : array of shape (points, dimension) or (points,), optional
         Where they were observed; shared by all samples.
     first : int
-        Leading blocks with at least this many samples together settle bases and map, on one worker.
+        Leading blocks with at least this many samples in total determine bases and map, on one worker.
     centres : int
-        Centres of a kernel map, at most; time per sample and memory grow with their square.
+        The most centres of a kernel map; time per sample and memory grow with their square.
     **parameters
         Parameters of :class:`c2cnet.C2CNet`. The map is linear or a kernel map.
 
@@ -118,7 +118,7 @@ def predict(model: C2CNet, f: Any, y: FieldLike | None = None) -> Any:
 def _blocks(f: Any, u: Any) -> list[tuple[Any, Any]]:
     """Blocks of samples of both arrays, which have the same samples."""
     if f.shape[0] != u.shape[0]:
-        raise ValueError(f"f has {f.shape[0]} samples and u has {u.shape[0]}; give as many of each")
+        raise ValueError(f"f has {f.shape[0]} samples and u has {u.shape[0]}; give the same number of each")
     if any(np.isnan(n) for n in f.chunks[0]):
         raise ValueError("f has blocks of unknown size; call f.compute_chunk_sizes() first")
     f = f.rechunk({axis: -1 for axis in range(1, f.ndim)})

@@ -26,7 +26,7 @@ class Sweep:
     label, basis : str
         Which input, and a description of its basis.
     parameter : str
-        What ``strength`` is: ``"lambda"`` or ``"relative cut"``.
+        The meaning of ``strength``: ``"lambda"`` or ``"relative cut"``.
     singular_values : ndarray
         Of the design matrix, largest first.
     strength : ndarray
@@ -107,7 +107,7 @@ class Floor:
     floor : float
         At fitted points.
     withheld_floor : float or None
-        At points kept out of the fit.
+        At points withheld from the fit.
     """
 
     family: str

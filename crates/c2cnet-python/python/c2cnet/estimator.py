@@ -47,7 +47,7 @@ class C2CNet(Incremental):
     x, y : array of shape (points, dimension) or (points,), optional
         Points that all samples share, for tools that call ``fit(f, u)``.
     input_transform : {"auto", "none", "log", "standardise", "log-standardise"} or dict
-        How inputs are transformed ("standardize" is understood, too); "auto" tries the logarithm if they are positive.
+        How inputs are transformed ("standardize" is also understood); "auto" tries the logarithm if they are positive.
     cut : float, optional
         Relative cut of the decoder's singular values.
     symmetries : {"none", "interval", "square"}
@@ -55,7 +55,7 @@ class C2CNet(Incremental):
     triangles : array of int of shape (triangles, 3), optional
         A mesh on the output points, for finite elements with ``mesh="data"`` and for plots.
     missing : {"refuse", "nan"}
-        What NaN among values means: a mistake, or a reading that is missing. Samples then keep the
+        What NaN among values means: an error, or a missing reading, in which case samples keep the
         points that they have.
     settings : dict, optional
         Any other setting, as in a settings file: ``{"search": {"max_functions": 256}}``.
@@ -63,7 +63,7 @@ class C2CNet(Incremental):
         Seed of every random choice; the same seed gives the same bits.
     device : str
         Where networks are trained and kernel maps fitted: ``"cpu"``, ``"cuda"`` (an NVIDIA GPU), ``"cuda:1"``
-        (the second one) or ``"auto"`` (a GPU if there is one). It is no part of the model.
+        (the second one) or ``"auto"`` (a GPU if there is one). It is not part of the model.
     verbose : bool or callable
         True writes the steps of a fit to standard error; a callable receives each as a dict.
 
@@ -74,7 +74,7 @@ class C2CNet(Incremental):
     errors_ : Errors
         Errors on training samples that were held out while choosing.
     test_errors_ : Errors
-        Errors on the samples that ``fit(..., test_fraction=...)`` set apart; absent without it.
+        Errors on the samples that ``fit(..., test_fraction=...)`` held out; absent without it.
     test_samples_ : ndarray of int
         Which samples these are.
 
@@ -148,16 +148,17 @@ class C2CNet(Incremental):
         x, y : array of shape (points, dimension) or (points,), list of arrays, or dict, optional
             Where they were observed: shared by all samples, as a grid (a tuple of its axes, or an array
             ``(n1, n2, 2)``, with values ``(samples, n1, n2[, components])``), or a list with an array for each
-            (also an array ``(samples, points, dimension)``). The constructor's if not given. What
-            has no points at all, and no basis named for it, is a vector per sample, of shape
+            (also an array ``(samples, points, dimension)``). The constructor's if not given. A
+            field without points, and without a basis named for it, is a vector per sample, of shape
             ``(samples, values)`` or ``(samples,)``: parameters without ``x``, quantities without
             ``y``. A dictionary may have both: ``f={"load": (x, f), "modulus": p}``.
         plan : dict, optional
             What to do instead of choosing, as :meth:`plan` returns it; the constructor's settings are not
             used then.
         test_fraction : float, optional
-            This part of the samples, chosen by ``seed``, is set apart before anything is chosen or fitted, and judged
-            at the end: ``test_errors_``, of ``test_samples_``. The command's ``--test-fraction`` takes the same ones.
+            This fraction of the samples, chosen by ``seed``, is held out before anything is chosen or fitted, and
+            evaluated at the end: ``test_errors_``, on ``test_samples_``. The command's ``--test-fraction`` takes the
+            same ones.
 
         Returns
         -------
@@ -214,7 +215,7 @@ class C2CNet(Incremental):
         x: FieldsLike | None = None,
         y: FieldsLike | None = None,
     ) -> dict[str, Any]:
-        """Return what :meth:`fit` would do, to be looked at, changed, and given to ``fit(..., plan=plan)``.
+        """Return what :meth:`fit` would do, to be inspected, changed, and passed to ``fit(..., plan=plan)``.
 
         Parameters
         ----------
@@ -295,7 +296,7 @@ class C2CNet(Incremental):
         f, u, x, y
             As for :meth:`fit`. Without ``f`` inputs are left out, without ``u`` outputs.
         samples : int
-            The number of samples used, at most.
+            The most samples to use.
 
         Returns
         -------
@@ -361,7 +362,7 @@ class C2CNet(Incremental):
             The file to write, for example ``"model.c2c"``. Another model there is replaced, but not the one that
             this was loaded from.
         overwrite : bool
-            Replace data or a prediction, too.
+            Replace data or a prediction too.
         """
         model = self._fitted()
         check_output(path, MODEL, self._read_from, overwrite)

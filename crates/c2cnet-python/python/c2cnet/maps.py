@@ -32,7 +32,7 @@ class Map(Spec):
 
 
 class Auto(Map):
-    """The best of the others on held-out training samples.
+    """The best of the other maps on held-out training samples.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Kernel(Map):
     passes : int
         Re-weighting passes tried.
     memory_gib : float
-        For a dense kernel matrix; above it, Nystrom centres.
+        Memory for a dense kernel matrix; larger ones use Nystrom centres.
     max_centres : int
         The number of Nystrom centres.
 
@@ -226,9 +226,9 @@ class Layered(Map):
     hidden : int
         Width of the pointwise network after the last layer.
     basis : dict, optional
-        The settings of another basis than eigenfunctions of the Laplacian.
+        The settings of a basis other than eigenfunctions of the Laplacian.
     points : int
-        Latent points, at most.
+        The most latent points.
     activation : {"gelu", "gelu-tanh", "tanh", "relu", "silu"}
         Between layers.
     optimiser : dict, optional

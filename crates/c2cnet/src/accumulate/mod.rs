@@ -92,7 +92,7 @@ impl Accumulator {
     /// The sums as the bytes of a file, with a digest.
     ///
     /// # Errors
-    /// If they cannot be put together.
+    /// If they cannot be assembled.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         Archive::of(self)?.to_bytes()
     }

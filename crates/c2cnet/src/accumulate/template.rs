@@ -23,7 +23,7 @@ use std::path::Path;
 /// First samples, at least.
 const FEWEST_FIRST: usize = 10;
 
-/// Samples of the first ones that judge the model of the sums, at most.
+/// The most of the first samples that judge the model fitted from the sums.
 const MOST_JUDGES: usize = 2500;
 
 /// Nuggets that are tried per sample of the sums, as powers of ten.
@@ -56,7 +56,7 @@ pub struct Template {
 
 restore_settled!(Template);
 
-/// First samples that are held out of the sums until the end: they choose regularisations and measure the error.
+/// First samples that are left out of the sums until the end: they choose regularisations and measure the error.
 #[derive(Debug, Serialize, Deserialize)]
 struct Judges {
     #[serde(with = "tensor")]
@@ -321,7 +321,7 @@ impl Template {
         };
         if !report.rl2e.is_finite() {
             return Err(Error::Numerical(format!(
-                "the model of the sums is not usable: its error is {}; check the data (c2cnet inspect)",
+                "the model fitted from the sums is unusable: its error is {}; check the data (c2cnet inspect)",
                 report.rl2e
             )));
         }
@@ -403,7 +403,7 @@ impl Template {
     /// The template as the bytes of a file, with a digest.
     ///
     /// # Errors
-    /// If it cannot be put together.
+    /// If it cannot be assembled.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         Archive::of(self)?.to_bytes()
     }

@@ -1,4 +1,4 @@
-//! The search for spaces that the settings do not name.
+//! The search for spaces that are not named in the settings.
 //!
 //! Prescribed output bases are ranked by their floor, at withheld points and at the others. Input spaces are judged by
 //! the validation error of the whole operator on some of the training samples, with outputs represented without loss.
@@ -29,7 +29,7 @@ pub(super) struct Bases {
     pub choices: Vec<Choice>,
 }
 
-/// Settles the spaces of all fields.
+/// Chooses the spaces of all fields.
 pub(super) fn settle(context: &Context<'_>, config: &FitConfig) -> Result<Bases> {
     let train = context.train;
     let searched = |field: &Field, bases: Option<_>| !field.is_vector() && bases.is_none();

@@ -15,8 +15,8 @@ const EQUAL: f64 = 1e-6;
 const SCATTERED_MARGIN: f64 = 0.02;
 
 /// The domain of a field: as given, or the box of its points. Along axes that are `periodic` it is one period, which an
-/// equally spaced grid determines; unless the settings say, values that continue from the end of such a grid to its
-/// beginning imply it.
+/// equally spaced grid determines; unless set, it is inferred from values that wrap around from the end of such a
+/// grid to its beginning.
 pub(super) fn settle(
     given: Option<&Bounds>,
     periodic: Option<&[bool]>,
@@ -103,8 +103,8 @@ fn periodic_choice(subject: Subject, name: &str, domain: &Bounds) -> Choice {
         field: name.into(),
         candidates: Vec::new(),
         chosen: format!("periodic along {}", axes.join(" and ")),
-        why: "the grid has equal steps and its values continue from its end to its beginning; `periodic` with false for \
-              each axis turns this off"
+        why: "the grid has equal steps and its values wrap around from its end to its beginning; to turn this off, set \
+              `periodic` to false for each axis"
             .into(),
     }
 }

@@ -19,7 +19,7 @@ use faer::Mat;
 /// Samples with fewer readings than this cannot be fitted individually.
 const FEW: usize = 48;
 
-/// With this many readings, the search samples tell as much as if they were known everywhere; with fewer, the search
+/// With this many readings, search samples are as informative as if they were known everywhere; with fewer, the search
 /// uses more samples.
 const ENOUGH_READINGS: usize = 40;
 
@@ -66,17 +66,17 @@ pub(crate) struct FewReadings {
 /// An output in a basis.
 pub(super) struct Judged {
     pub decoder: FieldDecoder,
-    /// What the linear map predicts.
+    /// The predictions of the linear map.
     pub coordinates: Mat<f64>,
     /// The error at a reading, predicted from the input and the sample's other readings.
     pub error: f64,
 }
 
 impl FewReadings {
-    /// For output `i` of the training samples, whose inputs are encoded by `plans`.
+    /// The comparison for output `i` of the training samples, whose inputs are encoded by `plans`.
     ///
     /// # Errors
-    /// If the inputs cannot be encoded so.
+    /// If the inputs cannot be encoded with these plans.
     pub(super) fn new(context: &Context<'_>, plans: &[InputPlan], i: usize) -> Result<Self> {
         let whole = &context.train.outputs[i].1;
         let readings = few_readings(whole).unwrap_or(1).max(1);
@@ -119,7 +119,8 @@ impl FewReadings {
         let (decoder, targets) = FieldDecoder::fit(basis, &self.field, &none, &[], self.seed)?;
         let Split { train, validation } = &self.split;
         let fitted = targets.select(train).readings;
-        let fitted = fitted.ok_or_else(|| Error::Data("too many readings to keep".into()))?;
+        let fitted =
+            fitted.ok_or_else(|| Error::Data("too many readings to fit in memory".into()))?;
         let inputs = linalg::select_columns(self.inputs.as_ref(), train);
         let mirrors = Mirrors::none(inputs.nrows());
         let map = fit_linear(inputs.as_ref(), &fitted, mirrors, Effort::COMPARE)?;

@@ -8,7 +8,7 @@ use crate::map::LinearMap;
 use crate::plan::InputPlan;
 use rayon::prelude::*;
 
-/// The ways in which samples are held out, the first of them the one of the fit: several where samples are few.
+/// The ways in which samples are held out, the fit's own first: several if samples are few.
 pub(super) struct Folds<'a>(Vec<Context<'a>>);
 
 impl<'a> Folds<'a> {
@@ -17,7 +17,7 @@ impl<'a> Folds<'a> {
         Folds(std::iter::once(context).chain(others).collect())
     }
 
-    /// The one of the fit.
+    /// The fold of the fit.
     pub(super) fn first(&self) -> &Context<'a> {
         &self.0[0]
     }

@@ -122,7 +122,7 @@ impl Search<'_> {
 
     fn rank_input(&self, field: &Field, whole: &Field, domain: &Bounds) -> Result<Vec<Ranked>> {
         self.context.begin(Step::SearchInputBasis);
-        // More coefficients than half the samples could not be told apart by any map.
+        // No map could distinguish more coefficients than half the number of samples.
         let most = (self.context.train.samples() / 2).max(8);
         let stop = StopRule {
             functions: self.config.search.max_functions.min(most),
@@ -131,7 +131,7 @@ impl Search<'_> {
         self.ranking(field, whole, stop)?.climb(domain)
     }
 
-    /// Why, of the bases that were `judged`, `chosen` was taken; `error` is the operator's error with it.
+    /// Why `chosen` was taken among the bases that were `judged`; `error` is the operator's error with it.
     fn why_this_input(
         &self,
         judged: &[(f64, usize)],
@@ -165,7 +165,7 @@ impl Search<'_> {
         }
     }
 
-    /// An error of the operator in words; differences below rounding mean nothing.
+    /// The operator's error in words; differences below rounding mean nothing.
     fn error_in_words(&self, error: f64) -> String {
         match error <= self.context.rounding {
             true => "at rounding level".into(),
@@ -173,7 +173,7 @@ impl Search<'_> {
         }
     }
 
-    /// Settles space and encoder of input `i` by the error of the whole operator, which is returned.
+    /// Settles the space and encoder of input `i` by the error of the whole operator, which is returned.
     fn settle_input(
         &self,
         i: usize,
@@ -224,7 +224,7 @@ impl Search<'_> {
             let (least, spec) = strongest
                 .as_ref()
                 .map_or((error, ranked[chosen].spec.clone()), of);
-            // If hardly anything of the input is lost, nothing is left to learn.
+            // If almost nothing of the input is lost, nothing is left to learn.
             let lost = ranked
                 .iter()
                 .find(|r| r.spec == spec)
@@ -435,8 +435,8 @@ impl Search<'_> {
     }
 }
 
-/// Of the `admitted` bases whose error is at most `tie` times the least one, the basis that represents inputs best, since
-/// that suits the larger final fit; of those with a negligible representation error, the smallest.
+/// Among the `admitted` bases whose error is at most `tie` times the smallest, the one that represents inputs best, since
+/// that suits the larger final fit; among those with a negligible representation error, the smallest.
 fn best_of_tied(
     judged: &[(f64, usize)],
     ranked: &[Ranked],
@@ -492,7 +492,7 @@ fn encoder_choice(field: &str, candidates: Vec<Candidate>, chosen: String, why: 
     }
 }
 
-/// With a learned prior the basis can be fine: about two functions per reading, as far as the prior is quick to
+/// With a learned prior the basis can be fine: about two functions per reading, as long as the prior is quick to
 /// learn.
 fn with_learned_prior(field: &Field, plan: &InputPlan) -> InputPlan {
     let mut counts: Vec<usize> = (0..field.samples())

@@ -91,7 +91,7 @@ impl<'a> Judge<'a> {
         Ok(judge)
     }
 
-    /// The errors of the finalists for input `i`; one that cannot be encoded is no candidate.
+    /// The errors of the finalists for input `i`; one that cannot be encoded is not a candidate.
     pub(super) fn finalists(
         &self,
         drafts: &[InputDraft],
@@ -109,7 +109,7 @@ impl<'a> Judge<'a> {
         Ok(judged.filter_map(|(e, c)| e.map(|e| (e, c))).collect())
     }
 
-    /// The errors with each of other plans for input `i`, side by side; `None` where the inputs cannot be encoded so.
+    /// The errors with each of the other plans for input `i`, in parallel; `None` where the inputs cannot be encoded.
     pub(super) fn errors_with(
         &self,
         drafts: &[InputDraft],
@@ -125,7 +125,7 @@ impl<'a> Judge<'a> {
         in_order(errors.map(|trial| self.error_with(drafts, i, trial)))
     }
 
-    /// The error with another plan for input `i`, `None` if the inputs cannot be encoded so.
+    /// The error with another plan for input `i`, `None` if the inputs cannot be encoded.
     pub(super) fn error_with(
         &self,
         drafts: &[InputDraft],

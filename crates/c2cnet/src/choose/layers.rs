@@ -11,32 +11,32 @@ use crate::plan::{InputPlan, NetworkSpec};
 use crate::settings::{FitConfig, MapConfig};
 use crate::{Error, Result};
 
-/// Maps with a smaller error are not improved by layers: what they lack is then not products of fields, which layers are
+/// Layers do not improve maps with a smaller error: what these lack is then not products of fields, which layers are
 /// made for.
 const NEGLIGIBLE: f64 = 1e-2;
 
 /// With fewer training samples, layers memorise them.
 const FEWEST_SAMPLES: usize = 200;
 
-/// Inputs with at most this many values enter layers as they are.
+/// Inputs with at most this many values enter layers unchanged.
 const MOST_VALUES: usize = 4096;
 
-/// Inputs as layers see them, and the same encoded.
+/// Inputs as the layers see them, and their encoding.
 type LayerInputs = (Vec<InputPlan>, PerFold<Inputs>);
 
-/// What came of a trial, or why there was none.
+/// The outcome of a trial, or why there was none.
 type Tried = std::result::Result<(Contest, LayerInputs), String>;
 
-/// What is decided about layers.
+/// The decision about layers.
 pub(super) struct Layers<'a> {
     pub question: &'a Question<'a>,
     pub config: &'a FitConfig,
-    /// Whether the linear map does what the output space allows, which binds layers as well.
+    /// Whether the linear map already reaches the floor of the output space, which limits layers as well.
     pub on_floor: bool,
 }
 
 impl Layers<'_> {
-    /// Layers as the settings want them.
+    /// Layers as set in the settings.
     pub(super) fn train(&self) -> Result<Decision> {
         let spec = NetworkSpec::Layered(Box::new(self.config.map.layered.clone()));
         let (plans, inputs) = self.inputs()?;
@@ -58,9 +58,9 @@ impl Layers<'_> {
         }
     }
 
-    /// The decision `so_far`, or layers where they err less on held-out samples, with what was found about them.
+    /// The decision `so_far`, or layers if their error on held-out samples is smaller, with the findings about them.
     pub(super) fn improve(&self, mut so_far: Decision) -> Result<Decision> {
-        // The settings want nothing trained.
+        // The settings rule out training.
         if self.config.map.budget == 0 {
             return Ok(so_far);
         }
@@ -79,7 +79,7 @@ impl Layers<'_> {
                     ..decision
                 })
             }
-            // Layers that the data does not allow are no reason to end a fit that has another map.
+            // Layers that the data rules out are no reason to fail a fit that has another map.
             Ok(Err(why)) | Err(Error::Config(why)) => {
                 so_far.notes.push(format!("layers not tried: {why}"));
                 Ok(so_far)
@@ -104,11 +104,11 @@ impl Layers<'_> {
         Ok(Ok((contest, (plans, inputs))))
     }
 
-    /// The layers that the budget allows, where they may reach an error below `least`; else the reason against them.
+    /// The layers that the budget allows, if they may reach an error below `least`; else the reason against them.
     fn worth_a_trial(&self, least: f64) -> std::result::Result<LayeredSpec, String> {
         let samples = self.question.context().split.train.len();
         if self.on_floor {
-            return Err("the linear map does what the output space allows".into());
+            return Err("the linear map already reaches the floor".into());
         }
         if samples < FEWEST_SAMPLES {
             return Err(format!("{samples} training samples are too few"));
@@ -127,7 +127,7 @@ impl Layers<'_> {
         layered.within(self.sizes(), *budget)
     }
 
-    /// What a pass over the samples is about.
+    /// The approximate work of a pass over the samples.
     fn sizes(&self) -> Sizes {
         let context = self.question.context();
         let field = &context.train.outputs[0].1;
@@ -150,8 +150,8 @@ impl Layers<'_> {
         }
     }
 
-    /// Inputs as layers want them, and the same encoded: values at points, where the settings leave it open. Maps
-    /// between coefficients are better off with few of them; layers see each point by itself.
+    /// Inputs as layers need them, and their encoding: values at points, unless the settings say otherwise. Maps
+    /// between coefficients prefer few of them; layers see each point by itself.
     fn inputs(&self) -> Result<LayerInputs> {
         let fields = &self.question.context().train.inputs;
         let plans = self.question.inputs_plan.iter().zip(fields);

@@ -17,14 +17,14 @@ pub(super) struct ClosedForm {
     pub kernel: Option<KernelChoice>,
     /// The linear map without the held-out samples.
     pub linear: LinearMap,
-    /// The error of the better one on held-out samples, the mean over the folds.
+    /// The error of the better map on held-out samples, averaged over the folds.
     pub error: f64,
     /// The same, or less where a linear map needs the held-out samples, too: its leave-one-out error.
     pub with_all: f64,
     /// Whether the linear map reaches the floor of the output space.
     pub on_floor: bool,
     pub candidates: Vec<Candidate>,
-    /// Which of the candidates it is.
+    /// The index of the better one among the candidates.
     pub chosen: usize,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn compare(
     let exact = floor.max(context.rounding).max(KERNEL_ROUNDING);
     let on_floor = linear_error * WORTHWHILE_RATIO <= exact;
     let wants_kernel = match config.kind {
-        // The linear map alone decides about transforms where the settings want a network.
+        // If the settings ask for a network, the linear map alone decides about transforms.
         MapKind::Linear | MapKind::Mlp | MapKind::Layered => false,
         MapKind::Auto => !on_floor,
         MapKind::Kernel => true,
@@ -98,7 +98,7 @@ pub(super) fn compare(
         && (error * WORTHWHILE_RATIO <= exact || error < IMITATED * closed_error)
     {
         candidates.push(Candidate {
-            name: "linear with all samples but one".into(),
+            name: "linear, leave-one-out".into(),
             error,
         });
         return Ok(ClosedForm {
@@ -131,7 +131,7 @@ pub(super) fn compare(
 }
 
 /// The kernel map of the first fold, with the settings whose error is lowest over all folds; `None` if there is nothing
-/// to choose between, as for constant outputs, which the linear map predicts.
+/// to choose, as for constant outputs, which the linear map predicts.
 fn search_kernel(
     folds: &[Fold<'_>],
     linear: &[LinearMap],
@@ -207,7 +207,7 @@ pub(super) fn explain(
         .collect();
     let why = match wanted {
         MapKind::Auto => "by the error on held-out training samples",
-        _ => "as the settings want; errors on held-out training samples",
+        _ => "set in the settings; errors on held-out training samples",
     };
     Choice {
         subject: Subject::Map,

@@ -1,9 +1,9 @@
 //! From data and settings to a plan: what the settings leave open is chosen on the training samples.
 //!
-//! [`bases`] settles the spaces: [`output_space`] by their floor ([`few_readings`] where samples cannot tell it),
-//! [`input_space`] by the error of the whole operator, which [`judge`] measures. [`maps`] compares maps in closed form, on each of the [`transforms`] of the inputs that is
-//! open; [`network`] and [`layers`] tell whether a network is worth its training. What is judged here is computed by the stages of
-//! [`crate::fit`], and what they computed for the plan that wins is handed on.
+//! [`bases`] settles the spaces: [`output_space`] by their floor ([`few_readings`] where single samples do not
+//! show it), [`input_space`] by the error of the whole operator, which [`judge`] measures. [`maps`] compares closed-form
+//! maps, for each of the open [`transforms`] of the inputs; [`network`] and [`layers`] decide whether a network is worth
+//! training. Candidates are computed by the stages of [`crate::fit`], and the results for the winning plan are passed on.
 
 mod bases;
 mod domain;
@@ -78,7 +78,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     let chosen = comparison.try_rivals(chosen, &mut prepared)?;
     let candidate = chosen.candidate;
     let (decision, inputs, encoded) = comparison.choose_map(chosen, &outputs)?;
-    // The closed form's error when fitted to as many samples as the network that it was compared with.
+    // The error of the closed form when fitted to as many samples as the network it was compared with.
     if let Some(judged) = decision.closed_error {
         prepared.candidates[candidate].error = judged;
     }
@@ -92,7 +92,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     prepared.judged = Some(decision.judged);
     prepared.spaces = decision.spaces;
     prepared.kernel = decision.kernel;
-    // Prescribed encoders see no more in the end than they did here.
+    // In the end, prescribed encoders see no more data than here.
     if !inputs.iter().any(InputPlan::is_learned) {
         prepared.inputs = Some(encoded.into_first());
     }
@@ -114,14 +114,14 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// The better map in closed form that `map` allows.
+    /// The better of the closed-form maps that `map` allows.
     fn closed_form(&self, inputs: &PerFold<Inputs>, map: &MapConfig) -> Result<ClosedForm> {
         let targets = |j| &self.outputs.of(j).targets;
         let folds = self.folds.closed_form(inputs, targets);
         maps::compare(&folds, map, Thorough::Yes)
     }
 
-    /// The transform with which the maps in closed form err least, with the inputs encoded so.
+    /// The transform with which closed-form maps have the smallest error, and the inputs encoded with it.
     fn choose_transform(&self, prepared: &mut Prepared) -> Result<EncodedInputs> {
         let (context, drafts) = (self.folds.first(), self.drafts);
         let raw = self.config.map.takes_raw_coefficients();
@@ -174,7 +174,8 @@ impl Comparison<'_> {
         })
     }
 
-    /// Inputs in the spaces that came close to the chosen ones on the samples of the search, if they err less on all.
+    /// Inputs in the spaces that came close to the chosen ones on the search samples, if their error on all samples is
+    /// smaller.
     fn try_rivals(
         &self,
         mut best: EncodedInputs,
@@ -247,7 +248,7 @@ impl Comparison<'_> {
         })
     }
 
-    /// The better map in closed form, or a network; with the inputs that it takes.
+    /// The better closed-form map, or a network, with its inputs.
     fn choose_map(
         &self,
         chosen: EncodedInputs,
@@ -282,13 +283,13 @@ impl Comparison<'_> {
     }
 }
 
-/// Inputs in the spaces that are the best so far.
+/// Inputs in the best spaces so far.
 struct EncodedInputs {
     plans: Vec<InputPlan>,
     inputs: PerFold<Inputs>,
-    /// The better map of them in closed form.
+    /// The better closed-form map for them.
     closed: ClosedForm,
-    /// Which of the candidates this map is.
+    /// The index of this map among the candidates.
     candidate: usize,
 }
 

@@ -16,11 +16,11 @@ use crate::plan::{InputPlan, MapPlan, NetworkSpec, OutputPlan, TrainOn};
 use crate::report::Candidate;
 use crate::settings::{MapConfig, MapKind};
 
-/// A training that leaves out less than this fraction of the samples is not repeated with all of them: the gain is not
-/// worth the cost.
+/// A training run that leaves out less than this fraction of the samples is not repeated with all of them: the gain is
+/// not worth the cost.
 const FEW_LEFT_OUT: f64 = 0.1;
 
-/// Short trainings with 1/16, 1/8 and 1/4 of the steps show whether the full one is worth its time: the error
+/// Short runs with 1/16, 1/8 and 1/4 of the steps show whether the full one is worth its time: the error
 /// falls by a factor with each doubling of the steps, and the factor approaches 1 as the curve flattens.
 const PROBES: [usize; 3] = [16, 8, 4];
 
@@ -31,7 +31,7 @@ const FASTEST: f64 = 0.6;
 /// Each doubling's gain is the previous one raised to this power; for layers the gain stays constant.
 const FLATTENING: f64 = 0.85;
 
-/// With fewer samples `auto` trains no network: too few are left to judge it.
+/// With fewer samples `auto` trains no network: too few remain to judge it.
 const FEWEST_SAMPLES: usize = 50;
 
 /// Networks are trained in single precision, so they cannot beat a closed-form map with a smaller error.
@@ -52,7 +52,7 @@ pub(super) struct Decision {
     pub candidates: Vec<Candidate>,
     /// The closed form's error when fitted to as many samples as the network.
     pub closed_error: Option<f64>,
-    /// What was not tried, and why.
+    /// What was not tried, and why not.
     pub notes: Vec<String>,
     /// The map's error on each held-out sample.
     pub errors: Vec<f64>,
@@ -63,11 +63,11 @@ pub(super) struct Decision {
 /// The outcome of training a network until it won or could no longer win.
 pub(super) struct Contest {
     pub candidate: Candidate,
-    /// If it won.
+    /// The decision, if it won.
     pub winner: Option<Decision>,
 }
 
-/// What is to be decided.
+/// The question to decide.
 pub(super) struct Question<'a> {
     pub folds: &'a Folds<'a>,
     /// The plan without its map.
@@ -141,7 +141,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// Where samples are held out in turn, reports the errors over all of them.
+    /// If samples are held out in turn, reports the errors over all of them.
     fn judge_other_folds(&self, plan: &MapPlan, judged: &mut Judged) -> Result<()> {
         let Some(first) = &mut judged.validation else {
             return Ok(());
@@ -303,7 +303,7 @@ fn trained_on_all(spec: MlpSpec) -> Decision {
 }
 
 impl Decision {
-    /// For a map for which nothing has been computed yet.
+    /// A map for which nothing has been computed yet.
     fn of(map: MapPlan) -> Self {
         Decision {
             map,
@@ -403,12 +403,12 @@ mod tests {
     fn errors_fall_by_less_at_every_doubling() {
         let expected = 0.64 * 0.8f64.powf(0.85 + 0.85 * 0.85 + 0.85f64.powi(3));
         assert!((expected_error(0.8, 0.64, 8, 0.85) - expected).abs() < 1e-12);
-        // A fast beginning does not last; if it is unknown, the fastest decrease is assumed.
+        // A fast start does not last; if the rate is unknown, the fastest decrease is assumed.
         let fast = 0.6f64.powf(0.85 + 0.85 * 0.85);
         assert!((expected_error(0.8, 0.1, 4, 0.85) - 0.1 * fast).abs() < 1e-12);
         let hope = 0.6 * 0.6;
         assert!((expected_error(f64::INFINITY, 0.1, 4, 0.85) - 0.1 * hope).abs() < 1e-12);
-        // An error that rises with the steps promises nothing.
+        // An error that grows with the steps promises nothing.
         assert_eq!(expected_error(0.3, 0.4, 4, 0.85), 0.4);
         // Without flattening every doubling gains the same.
         assert!((expected_error(0.8, 0.64, 8, 1.0) - 0.32768).abs() < 1e-12);

@@ -19,27 +19,27 @@ use crate::settings::{FitConfig, Space};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
-/// Floors below this are as good as zero: no map comes close.
+/// Floors below this count as zero: no map comes close.
 const NEGLIGIBLE_FLOOR: f64 = 3e-5;
 
-/// A prescribed output basis may lose this part of what the operator is expected to err by.
+/// A prescribed output basis may lose this fraction of the operator's expected error.
 const FLOOR_SHARE: f64 = 0.05;
 
 /// Interpolation on the data's grid that loses this much less between the points than prescribed functions do is
 /// preferred to them.
 const CLEARLY: f64 = 0.5;
 
-/// Floors below this are rounding.
+/// Floors below this are rounding errors.
 const ROUNDING: f64 = 1e-12;
 
-/// Learned directions leave no more than this part of it, because they cost little.
+/// Learned directions leave no more than this fraction of it, because they cost little.
 const LEFT_SHARE: f64 = 1e-4;
 
-/// With more values than this, learned directions leave as much as a prescribed basis may.
+/// With more values than this, learned directions may leave as much as a prescribed basis.
 const LARGE: usize = 4_000_000;
 
 /// With more values than this, directions are learned only where a prescribed basis loses more than that: 2D Darcy flow
-/// (48 million values, a floor of a sixth of its error) was not fitted with them in 270 s of processor time.
+/// (48 million values, a floor of a sixth of its error) was not fitted with them in 270 s of CPU time.
 const HUGE: usize = 30_000_000;
 const HUGE_SHARE: f64 = 0.3;
 
@@ -47,7 +47,7 @@ const HUGE_SHARE: f64 = 0.3;
 pub(crate) struct OutputRanking {
     pub ranked: Vec<Ranked>,
     pub chosen: usize,
-    /// How many readings samples have, where these are too few to judge bases sample by sample.
+    /// The number of readings per sample, where these are too few to judge bases sample by sample.
     few_readings: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ impl OutputRanking {
         match self.few_readings {
             None => "floor at withheld points".into(),
             Some(n) => format!(
-                "samples have {n} reading{}, too few for fits of their own; error at one, predicted from a held-out \
+                "samples have {n} reading{}, too few to fit each one; error at a reading, predicted from a held-out \
                  sample's input and its other readings,",
                 if n == 1 { "" } else { "s" }
             ),
@@ -67,13 +67,13 @@ impl OutputRanking {
 /// An output with a prescribed basis.
 pub(super) struct OutputDraft {
     pub plan: OutputPlan,
-    /// Which one it is of the data's.
+    /// The index of the output in the data.
     pub index: usize,
-    /// What it was compared with, unless the settings name it.
+    /// The bases it was compared with, unless the settings name it.
     pub ranking: Option<OutputRanking>,
 }
 
-/// Compares bases for the output `name` as a fit does whose settings name none.
+/// Compares bases for the output `name`, as a fit does if its settings name none.
 pub(crate) fn rank_output(
     context: &Context<'_>,
     config: &FitConfig,
@@ -185,7 +185,7 @@ impl Search<'_> {
         self.ranking(field, whole, stop)
     }
 
-    /// Adds learned directions to an output where its prescribed basis loses too much of what the map can do.
+    /// Adds learned directions to an output where the loss of its prescribed basis is too large for the map's accuracy.
     pub(super) fn settle_output(
         &self,
         draft: &mut OutputDraft,
@@ -253,7 +253,7 @@ impl Search<'_> {
             None => "learned directions".to_string(),
         };
         let why = format!(
-            "because {} {} lose {:.1e} at the points and {:.1e} between them, and the map's error is about {error:.1e}; these lose {between:.1e} between the points",
+            "{} {} lose {:.1e} at the points and {:.1e} between them; this space loses only {between:.1e} between them. The map's error is about {error:.1e}",
             pick.functions,
             name_of(&pick.spec),
             pick.fitted,
@@ -320,7 +320,7 @@ impl Search<'_> {
             let Some(tried) = tried.filter(|t| t.trusted) else {
                 continue;
             };
-            // Interpolation suffers from withheld points more than functions that are given everywhere.
+            // Interpolation suffers more from withheld points than functions that are defined everywhere.
             let between = match part {
                 Some(_) => tried.between,
                 None => interpolated.unwrap_or(tried.between),

@@ -16,11 +16,11 @@ mod representation;
 
 pub(super) use preference::{finalists, name_of, smallest_good_enough, why_this_basis};
 
-/// Points of samples with points of their own with which representations are compared, in all: each sample needs a
-/// factorisation.
+/// The total number of points with which representations are compared if samples have their own points: each sample
+/// needs a factorisation.
 const OWN_POINTS_IN_ALL: usize = 12_000;
 
-/// Samples with which representations are compared, at most.
+/// The most samples with which representations are compared.
 const SAMPLES: usize = 100;
 
 /// A size that lowers the error by less gains nothing; rough fields gain little at each size.
@@ -32,7 +32,7 @@ const HOPELESS_FACTOR: f64 = 5.0;
 /// Families this close to the best are tried with other numbers of functions along the axes.
 const CLOSE_FACTOR: f64 = 2.5;
 
-/// More functions are not tried, smaller errors not sought.
+/// The search ends at this many functions or at this error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StopRule {
     pub functions: usize,
@@ -45,17 +45,17 @@ pub(crate) struct Ranked {
     pub family: usize,
     pub spec: BasisSpec,
     pub functions: usize,
-    /// Coordinates kept of all components together.
+    /// The number of coordinates kept, over all components.
     pub rank: usize,
-    /// What it is judged by: the larger of the two below, since nothing is better between its points than at them.
+    /// The error it is judged by: the larger of the two below, since no basis is better between its points than at them.
     pub error: f64,
     /// The error at points that were not fitted.
     pub between: f64,
-    /// The error at those that were.
+    /// The error at points that were fitted.
     pub fitted: f64,
-    /// The relative cut of singular values with which it errs least between the points.
+    /// The relative cut of singular values with the smallest error between the points.
     pub cut: f64,
-    /// Whether it is as good between the lines of a grid.
+    /// Whether it is equally good between the lines of a grid.
     pub trusted: bool,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Ranking<'a> {
     stop: StopRule,
     /// The fewest points that a sample has.
     points: usize,
-    /// What judges instead, if these are too few for fits of each sample's own.
+    /// The comparison to use instead if these are too few to fit each sample.
     few_readings: Option<FewReadings>,
 }
 
@@ -87,7 +87,7 @@ struct Best {
     size: usize,
 }
 
-/// A ladder on the way up.
+/// The progress on a ladder.
 #[derive(Debug, Clone)]
 struct Climber {
     best: Best,
@@ -112,7 +112,7 @@ impl Default for Climber {
 }
 
 impl Climber {
-    /// After a step to `size`, where the best of all families with as many functions has the error `rival`.
+    /// Records a step to `size`, where the best of all families with the same number of functions has the error `rival`.
     fn step(&mut self, size: usize, tried: &Ranked, rival: f64, enough: f64) {
         self.last = tried.functions;
         let gains = tried.trusted && tried.error < GAIN * self.best.error;
@@ -160,7 +160,7 @@ impl<'a> Ranking<'a> {
         })
     }
 
-    /// The same with all samples judging together.
+    /// The same, with all samples judged together.
     pub(super) fn by_all_samples(self, few_readings: FewReadings) -> Self {
         Ranking {
             few_readings: Some(few_readings),
@@ -190,7 +190,7 @@ impl<'a> Ranking<'a> {
             )));
         }
         let best = bests.iter().map(|b| b.error).fold(f64::INFINITY, f64::min);
-        // Where none is trusted, the best of them has to do.
+        // If none is trusted, the best one has to do.
         if domain.dim() == 2 && best >= self.stop.error && best.is_finite() {
             let near: Vec<usize> = (0..bests.len())
                 .filter(|&f| bests[f].error <= CLOSE_FACTOR * best)
@@ -202,7 +202,7 @@ impl<'a> Ranking<'a> {
         Ok(trusted(ranked))
     }
 
-    /// All ladders in growing sizes, those of one size side by side; family after family, and the best of each.
+    /// Climbs all ladders, equal sizes in parallel; returns all bases, family by family, and the best of each family.
     fn climb_together(
         &self,
         ladders: &[Ladder],
@@ -235,7 +235,7 @@ impl<'a> Ranking<'a> {
         Ok((ranked, climbers.into_iter().map(|c| c.best).collect()))
     }
 
-    /// Away from equal numbers along the axes in the direction that helps, as long as it does.
+    /// Moves away from equal numbers along the axes in the direction that helps, for as long as it does.
     fn stretch(
         &self,
         f: usize,
@@ -274,7 +274,7 @@ impl<'a> Ranking<'a> {
         self.try_one(usize::MAX, Some(spec), domain)
     }
 
-    /// What cannot be built or fitted is not a candidate.
+    /// A basis that cannot be built or fitted is not a candidate.
     fn try_one(
         &self,
         family: usize,
@@ -284,7 +284,7 @@ impl<'a> Ranking<'a> {
         self.context.check_cancelled()?;
         Ok(spec.and_then(|spec| {
             let represented = self.represent(&spec, domain).ok()?;
-            // Errors beyond what numbers hold compare with nothing.
+            // Errors that overflow cannot be compared.
             if represented.error.is_nan() || represented.fitted.is_nan() {
                 return None;
             }
@@ -314,7 +314,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// Those that are trusted, if there are any.
+/// The trusted ones, if there are any.
 fn trusted(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     if ranked.iter().any(|r| r.trusted) {
         ranked.retain(|r| r.trusted);
@@ -381,7 +381,7 @@ mod tests {
         ranking.climb(&Bounds::unit(2))
     }
 
-    /// Squares of values as large as these are infinite, and errors relative to them no numbers.
+    /// Squares of values as large as these are infinite, and errors relative to them are NaN.
     #[test]
     fn bases_without_an_error_are_no_candidates() {
         let points = Points::grid(&Bounds::unit(2), &[9, 9]);
@@ -412,7 +412,7 @@ mod tests {
         assert!(stretched < 0.7 * square, "{stretched} against {square}");
     }
 
-    /// Single withheld points of a grid do not see between its lines; a search must not use that.
+    /// Single withheld points of a grid do not show what happens between its lines; a search must not exploit that.
     #[test]
     fn the_basis_found_is_as_good_between_the_lines_of_a_grid() {
         let (grid, finer) = (kinks(&[41, 41]), kinks(&[81, 81]));

@@ -17,7 +17,7 @@ const TOLERANCE: f64 = 0.02;
 /// How many nodes are used to estimate the distance between neighbours.
 const PROBE_NODES: usize = 200;
 
-/// Whether the settings leave the output's domain open.
+/// Whether the settings leave the domain of the output open.
 pub(crate) fn may_move(config: &FitConfig, name: &str) -> bool {
     let output: &OutputConfig = config.output_named(name);
     output.named_bases().is_none()
@@ -27,7 +27,7 @@ pub(crate) fn may_move(config: &FitConfig, name: &str) -> bool {
         && !config.map.takes_raw_coefficients()
 }
 
-/// The mean place of each node, if all samples have equally many and few displacements describe how they move, unlike
+/// The mean place of each node, if all samples have the same number and few displacements describe how they move, unlike
 /// points drawn independently for each sample.
 pub(crate) fn reference_nodes(field: &Field) -> Result<Option<Points>> {
     let Some(reference) = mean_places(field) else {
@@ -63,7 +63,7 @@ pub(crate) fn reference_nodes(field: &Field) -> Result<Option<Points>> {
     Ok(together.then_some(reference))
 }
 
-/// The mean over samples of each point, if samples have their own points, equally many in each.
+/// The mean over samples of each point, if samples have their own points, the same number in each.
 pub(crate) fn mean_places(field: &Field) -> Option<Points> {
     let (n, dim) = (field.points_of(0).len(), field.dim());
     let samples = field.samples();
@@ -80,7 +80,7 @@ pub(crate) fn mean_places(field: &Field) -> Option<Points> {
     Points::new(dim, mean).ok()
 }
 
-/// The root mean square error of predicted nodes as a part of the distance between neighbours, and whether it is
+/// The root mean square error of predicted nodes as a fraction of the distance between neighbours, and whether it is
 /// small enough to distinguish them.
 pub(crate) fn node_error(reference: &Points, rms_error: f64) -> (f64, bool) {
     let part = rms_error / spacing(reference);

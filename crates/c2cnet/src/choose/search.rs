@@ -13,7 +13,7 @@ use crate::settings::FitConfig;
 /// Validation errors this close are a tie on so few samples.
 pub(super) const TIE_RATIO: f64 = 1.1;
 
-/// What spaces are chosen from.
+/// The data from which spaces are chosen.
 pub(super) struct Search<'a> {
     pub context: &'a Context<'a>,
     pub config: &'a FitConfig,
@@ -38,7 +38,7 @@ impl Search<'_> {
     }
 }
 
-/// The bases that the settings name, none if they are to be chosen; the values of a vector are their own
+/// The bases that the settings name, or none if they are to be chosen; the values of a vector are their own
 /// coefficients.
 pub(super) fn named_bases(field: &Field, named: Option<Vec<BasisSpec>>) -> Vec<BasisSpec> {
     match field.is_vector() {

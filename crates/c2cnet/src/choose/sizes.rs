@@ -1,4 +1,4 @@
-//! Sizes by which fields are first divided, so that components in small units are learned as well as the others.
+//! Sizes by which fields are first divided, so that components in small units are learned as accurately as the others.
 
 use crate::data::{Dataset, Field, Fields};
 use crate::metrics::mean;
@@ -22,7 +22,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// From the settings and the training samples. The paper's recipe does not scale values.
+    /// Determines the sizes from the settings and the training samples. The paper's recipe does not scale values.
     ///
     /// # Errors
     /// If a size or a weight is not positive, or there is not one for each component.
@@ -59,7 +59,7 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// Writes them into the plan chosen for the divided data, and puts their choices before the others.
+    /// Writes the sizes into the plan chosen for the divided data, and puts their choices before the others.
     pub(crate) fn into_plan(self, plan: &mut Plan, choices: &mut Vec<Choice>) {
         for (plan, sizes) in plan.inputs.iter_mut().zip(self.inputs) {
             plan.sizes = sizes;
@@ -100,7 +100,7 @@ impl Sizes {
                     candidates: Vec::new(),
                     chosen: "components count equally".into(),
                     why: format!(
-                        "their rms are {}; weights = \"none\" counts them by their size",
+                        "their rms values are {}; weights = \"none\" weights them by size",
                         listed(&rms(field))
                     ),
                 });
@@ -112,8 +112,7 @@ impl Sizes {
                 field: String::new(),
                 candidates: Vec::new(),
                 chosen: "outputs count equally".into(),
-                why: "by their relative errors; weights = \"none\" counts them by their size"
-                    .into(),
+                why: "by their relative errors; weights = \"none\" weights them by size".into(),
             });
         }
     }
@@ -189,7 +188,7 @@ fn rms(field: &Field) -> Vec<f64> {
     norms(field).iter().map(|n| n / root).collect()
 }
 
-/// With these, an output's squared norm is 1 on average; its components' norms are made equal if they differ much.
+/// Divided by these, an output's squared norm is 1 on average; its components' norms are made equal if they differ much.
 fn output_sizes(field: &Field, several: bool) -> Vec<f64> {
     let norms = norms(field);
     if spread(&norms) > UNEVEN {
@@ -202,7 +201,7 @@ fn output_sizes(field: &Field, several: bool) -> Vec<f64> {
     }
 }
 
-/// With these, the squared norm of each component is on average its share of the weights.
+/// Divided by these, the squared norm of each component is on average its share of the weights.
 fn weighted(norms: &[f64], weights: &[f64]) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     let pairs = norms.iter().zip(weights);

@@ -5,18 +5,18 @@ use crate::decode::choose_withheld;
 use crate::{Result, linalg};
 use rand::SeedableRng;
 
-/// Points at which bases are compared, at most: enough for the largest of them.
+/// The most points at which bases are compared: enough for the largest of them.
 const POINTS: usize = 4096;
 
 /// The same per sample if each has its own points, since each then needs a factorisation.
 const OWN_POINTS: usize = 400;
 
-/// `count` of `all` samples, evenly spread: files are often sorted, and the first samples then unlike the rest.
+/// `count` of `all` samples, evenly spread: files are often sorted, so that the first samples are unlike the rest.
 pub(super) fn spread_over(all: usize, count: usize) -> Vec<usize> {
     (0..count).map(|i| i * all / count).collect()
 }
 
-/// Some points of a sample that has many of its own.
+/// Some of the points of a sample that has many of its own.
 fn thinned_sample(sample: &Scattered, seed: u64) -> Scattered {
     let n = sample.points.len();
     if n <= OWN_POINTS {

@@ -7,7 +7,7 @@ use crate::plan::InputPlan;
 /// An input whose transform may still be open.
 #[derive(Debug, Clone)]
 pub(super) struct InputDraft {
-    /// Without a transform if that is still open.
+    /// The plan, without a transform if that is still open.
     pub(super) plan: InputPlan,
     pub(super) transform_open: bool,
     /// Other spaces that came close on the search samples; they are compared again on all samples.

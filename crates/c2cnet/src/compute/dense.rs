@@ -1,4 +1,4 @@
-//! Dense algebra in double precision where maps in closed form spend their time, on the processor or on a GPU.
+//! Dense algebra in double precision where maps in closed form spend their time, on the CPU or on a GPU.
 
 use super::kernel_function::{
     squared_distances, squared_distances_within, to_kernel, to_kernel_within,
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const THREADS_PER_FACTOR: usize = 2;
 
 /// The device for dense algebra. A GPU that trains networks but lacks what dense algebra needs leaves it to the
-/// processor, with a warning ([`super::take_warnings`]).
+/// CPU, with a warning ([`super::take_warnings`]).
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a GPU was asked for and cannot be used.
@@ -48,7 +48,7 @@ pub(crate) trait Dense: Send + Sync {
     /// rounding.
     fn solve(&self, a: Mat<f64>, nugget: f64, b: MatRef<'_, f64>) -> Result<Option<Mat<f64>>>;
 
-    /// Kernel regressions from features `z` to `c` that are to predict at the features `held`; one column per sample.
+    /// Kernel regressions from features `z` to `c`, which predict at the features `held`; one column per sample.
     fn sweep<'a>(
         &'a self,
         z: MatRef<'_, f64>,
@@ -56,7 +56,7 @@ pub(crate) trait Dense: Send + Sync {
         c: MatRef<'a, f64>,
     ) -> Result<Box<dyn Sweep + 'a>>;
 
-    /// How many regressions of a sweep are worth computing at a time.
+    /// How many regressions of a sweep are worth computing at once.
     fn side_by_side(&self) -> usize {
         1
     }
@@ -64,8 +64,8 @@ pub(crate) trait Dense: Send + Sync {
     /// $\frac1n\sum_j J_j^\top J_j$ over points and combinations of output directions as `effort` says.
     fn outer_product(&self, gradients: &Gradients<'_>, effort: Effort) -> Result<Mat<f64>>;
 
-    /// $U^\top A$ for the leading `count` left singular vectors, from the smaller Gram matrix: directions below the root
-    /// of rounding are not told apart.
+    /// $U^\top A$ for the leading `count` left singular vectors, from the smaller Gram matrix: directions below the square
+    /// root of rounding are not resolved.
     fn principal_coordinates(&self, a: MatRef<'_, f64>, count: usize) -> Result<Mat<f64>> {
         let (rows, columns) = a.shape();
         let wide = rows <= columns;
@@ -92,7 +92,7 @@ pub(crate) trait Sweep: Send + Sync {
     fn predictions(&self, pass: PassSettings) -> Result<Option<Mat<f64>>>;
 }
 
-/// The processor.
+/// The CPU.
 pub(crate) struct Cpu;
 
 impl Dense for Cpu {
@@ -160,9 +160,9 @@ struct CpuSweep<'a> {
     within: Mat<f64>,
     across: Mat<f64>,
     c: MatRef<'a, f64>,
-    /// Those of the last kernel and length: steps along the nugget use them again.
+    /// For the last kernel and length: steps along the nugget reuse them.
     matrices: Mutex<Option<Arc<KernelMatrices>>>,
-    /// Memory that is taken in turn: fresh pages cost as much as kernels.
+    /// Memory to reuse: fresh pages cost as much as computing the kernels.
     spare: Mutex<Vec<Mat<f64>>>,
 }
 
@@ -212,7 +212,7 @@ impl CpuSweep<'_> {
         made
     }
 
-    /// A copy in memory that was put back before, if there is any.
+    /// A copy, in reused memory if there is any.
     fn copy(&self, of: &Mat<f64>) -> Mat<f64> {
         let spare = lock(&self.spare).pop();
         match spare {
@@ -225,12 +225,12 @@ impl CpuSweep<'_> {
     }
 }
 
-/// What a thread that panicked left is as good as anything here.
+/// Whatever a panicked thread left behind is safe to overwrite.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What any device must do as the processor does, to 1e-10, and twice to the same bits.
+/// Any device must agree with the CPU to 1e-10, and with itself to the bit.
 #[cfg(test)]
 pub(super) mod conformance {
     use super::*;
@@ -242,7 +242,7 @@ pub(super) mod conformance {
         Mat::from_fn(rows, columns, |_, _| rng.random_range(-1.0..1.0))
     }
 
-    /// `make` twice on the device, once on the processor.
+    /// `make` twice on the device, once on the CPU.
     fn compare(dense: &dyn Dense, what: &str, make: impl Fn(&dyn Dense) -> Mat<f64>) {
         let (first, again, here) = (make(dense), make(dense), make(&Cpu));
         assert_eq!(first, again, "{what}: other bits");
@@ -278,7 +278,7 @@ pub(super) mod conformance {
         assert!(indefinite.is_none(), "what does not factor has no solution");
         compare(dense, "principal coordinates", |d| {
             let c = d.principal_coordinates(a.as_ref(), 30).unwrap();
-            // Signs of directions are anyone's.
+            // Signs of directions are arbitrary.
             Mat::from_fn(c.nrows(), c.ncols(), |i, k| c[(i, k)].abs())
         });
         regressions(dense);
@@ -306,7 +306,7 @@ pub(super) mod conformance {
                 let what = format!("{:?} with {targets} targets", pass.kernel);
                 compare(dense, &what, |d| {
                     let sweep = d.sweep(z.as_ref(), held.as_ref(), c.as_ref()).unwrap();
-                    // Another one before leaves no trace.
+                    // An earlier regression leaves no trace.
                     let before = PassSettings {
                         nugget: 1e-2,
                         ..pass

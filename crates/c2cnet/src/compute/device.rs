@@ -1,4 +1,4 @@
-//! What a user asks for, and what there is.
+//! What a user asks for, and what is available.
 
 use super::cuda::{self, Gpu};
 use crate::{Error, Result};
@@ -11,22 +11,22 @@ use std::sync::Arc;
 ///
 /// | Name | Meaning |
 /// |---|---|
-/// | `cpu` | the processor: the default, with the same bits on any number of threads |
-/// | `cuda`, `cuda:1` | an NVIDIA GPU, the first or the one of that number; an error where it cannot be used |
-/// | `auto` | the first GPU if it can be used, else the processor |
+/// | `cpu` | the CPU: the default, with the same bits on any number of threads |
+/// | `cuda`, `cuda:1` | an NVIDIA GPU, the first or the one with that number; an error where it cannot be used |
+/// | `auto` | the first GPU if it can be used, else the CPU |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
-    /// The processor.
+    /// The CPU.
     #[default]
     Cpu,
-    /// The GPU of this number.
+    /// The GPU with this number.
     Cuda(usize),
     /// The first GPU, if there is one.
     Auto,
 }
 
 impl Device {
-    /// The GPU, opened; `None` for the processor.
+    /// The GPU, opened; `None` for the CPU.
     pub(super) fn gpu(self) -> Result<Option<Arc<Gpu>>> {
         match self {
             Device::Cpu => Ok(None),
@@ -57,7 +57,7 @@ impl FromStr for Device {
         };
         device.ok_or_else(|| {
             Error::Config(format!(
-                "there is no device {text:?}: cpu, cuda, cuda:N (the GPU of that number), auto"
+                "unknown device {text:?}; choose cpu, cuda, cuda:N (the GPU with that number) or auto"
             ))
         })
     }
@@ -81,13 +81,13 @@ pub struct DeviceReport {
     pub device: String,
     /// What it is.
     pub name: String,
-    /// Its memory, all and free, in bytes; of a GPU that could be opened.
+    /// Total and free memory in bytes; of a GPU that could be opened.
     pub memory: Option<(u64, u64)>,
     /// Why it cannot be used.
     pub missing: Option<String>,
 }
 
-/// The processor and every GPU, with what is missing where one cannot be used.
+/// The CPU and every GPU, and what is missing where one cannot be used.
 pub fn devices() -> Vec<DeviceReport> {
     let threads = rayon::current_num_threads();
     let mut all = vec![DeviceReport {
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(Device::default(), Device::Cpu);
     }
 
-    /// Without a driver `cuda` is refused with a reason, `auto` is the processor, and nothing panics.
+    /// Without a driver `cuda` is refused with a reason, `auto` is the CPU, and nothing panics.
     #[test]
     fn without_a_gpu() {
         if cuda::count().is_ok_and(|n| n > 0) {

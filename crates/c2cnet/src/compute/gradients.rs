@@ -6,7 +6,7 @@ use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-/// Training points at which gradients are averaged, at most.
+/// The most training points at which gradients are averaged.
 const POINTS: usize = 4000;
 
 /// About how many multiplications one average may take. Larger problems take random combinations of the output
@@ -61,8 +61,8 @@ pub(crate) struct Gradients<'a> {
 impl Gradients<'_> {
     /// $\frac1n\sum_j J_j^\top J_j$.
     ///
-    /// For rows $\xi$ of random signs the mean of $(\xi J)^\top\xi J$ is $J^\top J$: a few of them at every point tell as
-    /// much as all directions at few points.
+    /// For rows $\xi$ of random signs the mean of $(\xi J)^\top\xi J$ is $J^\top J$: a few of them at every point carry
+    /// as much information as all directions at few points.
     pub(super) fn outer_product(&self, effort: Effort) -> Mat<f64> {
         let (q, n) = self.z.shape();
         let Effort { points, rows } = effort;
@@ -95,7 +95,7 @@ impl Gradients<'_> {
         total
     }
 
-    /// $J_j$, or `rows` combinations of its rows, for each of the samples `batch`, below each other.
+    /// $J_j$, or `rows` combinations of its rows, for each of the samples `batch`, stacked.
     fn jacobians(&self, batch: &[usize], rows: usize, weighted: &mut Mat<f64>) -> Mat<f64> {
         let (d, n) = self.weights.shape();
         let inverse = 1.0 / (self.pass.length * self.pass.length);
@@ -171,7 +171,7 @@ mod tests {
         let off = |g: Mat<f64>| (g - &exact).norm_l2() / exact.norm_l2();
         let combined = off(of(n, COMBINATIONS));
         assert!(combined < 0.05, "{combined}");
-        // As much work spent on all directions at fewer points tells less, and small problems are exact.
+        // The same work spent on all directions at fewer points is less accurate, and small problems are exact.
         assert!(combined < off(of(n * COMBINATIONS / d, d)) + 0.02);
         let Effort { points, rows } = Effort::new(d, q, n);
         assert_eq!((points, rows), (n, d));

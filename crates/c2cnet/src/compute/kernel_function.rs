@@ -94,7 +94,7 @@ impl KernelFunction {
     }
 }
 
-/// A function of every number of a slice, in its place.
+/// Applies a function to every number of a slice, in place.
 struct Each<'a, F>(&'a mut [f64], F);
 
 impl<F: Fn(f64) -> f64> NullaryFnOnce for Each<'_, F> {
@@ -188,7 +188,7 @@ pub(crate) fn each_column(matrix: MatMut<'_, f64>, work: impl Fn(usize, &mut [f6
 mod tests {
     use super::KernelFunction;
 
-    /// Loops that vectorise give what single numbers give, and what the definition says.
+    /// Vectorised loops agree with single evaluations and with the definition.
     #[test]
     fn many_values_are_those_of_each() {
         let squared: Vec<f64> = (0..1000).map(|i| f64::from(i).powi(2) * 1e-3).collect();

@@ -15,7 +15,7 @@ pub(super) struct Layout {
 pub(super) struct Part {
     rows: usize,
     columns: usize,
-    /// The columns that it has with padding.
+    /// The number of columns with padding.
     padded: usize,
 }
 
@@ -29,7 +29,7 @@ impl Part {
         }
     }
 
-    /// This many numbers without a pattern.
+    /// This many numbers, as one column.
     pub(super) fn column(len: usize) -> Self {
         Part {
             rows: len,
@@ -44,7 +44,7 @@ impl Part {
 }
 
 impl Layout {
-    /// Of fully connected layers.
+    /// The layout of fully connected layers.
     pub(super) fn new(widths: &[usize]) -> Self {
         Layout::of(widths.windows(2).map(|w| Part::affine(w[0], w[1])))
     }
@@ -55,7 +55,7 @@ impl Layout {
         }
     }
 
-    /// Of what `job` trains.
+    /// The layout of what `job` trains.
     pub(super) fn of_job<T>(job: &Job<'_, T>) -> Self {
         match &job.layers {
             Some(layers) => layered::layout(&layers.sizes),

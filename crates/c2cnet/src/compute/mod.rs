@@ -1,16 +1,16 @@
-//! Where heavy arithmetic runs: on the processor, or on a GPU.
+//! Where heavy arithmetic runs: on the CPU, or on a GPU.
 //!
-//! * [`Device`]: what a user asks for. It is no part of a model or a plan: the same fit may run here or there.
+//! * [`Device`]: what a user asks for. It is not part of a model or a plan: the same fit may run on any device.
 //! * `job`: a stage of training as plain data, and `Trainer`, which carries it out.
-//! * `program`: a step of training as a list of operations on buffers, which is what becomes a CUDA graph; `layered`:
+//! * `program`: a step of training as a list of operations on buffers, which becomes a CUDA graph; `layered`:
 //!   that of layers in a basis.
 //! * `cuda`: operations and buffers on an NVIDIA GPU. Driver, NVRTC and cuBLAS are loaded when a GPU is asked
-//!   for, so that the same program runs where there are none.
+//!   for, so that the same binary runs on machines without one.
 //!
 //! * `dense`: dense algebra and kernel regression in double precision, where maps in closed form spend their time:
 //!   `Cpu`, or cuBLAS and cuSOLVER.
 //!
-//! Networks on the processor need none of this: their engine is in `map::mlp`, and `open` returns `None` for it.
+//! Networks on the CPU need none of this: their engine is in `map::mlp`, and `open` returns `None` for it.
 
 mod cuda;
 mod dense;
@@ -49,10 +49,10 @@ pub(crate) use program::padded;
 use crate::Result;
 use std::sync::Arc;
 
-/// A device that is not the processor.
+/// A device that is not the CPU.
 pub(crate) struct Opened(Arc<cuda::Gpu>);
 
-/// The device, ready for work; `None` if it is the processor.
+/// The device, ready for work; `None` if it is the CPU.
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a GPU was asked for and cannot be used.
@@ -60,7 +60,7 @@ pub(crate) fn open(device: Device) -> Result<Option<Opened>> {
     Ok(device.gpu()?.map(Opened))
 }
 
-/// Takes the warnings of the device since the last call: work that stayed on the CPU.
+/// Takes the warnings of the device since the last call: about work that stayed on the CPU.
 pub(crate) fn take_warnings(device: Device) -> Vec<String> {
     match device.gpu() {
         Ok(Some(gpu)) => gpu.take_warnings(),

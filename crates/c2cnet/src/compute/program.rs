@@ -1,9 +1,9 @@
 //! A step of training as a list of operations on buffers.
 //!
-//! The list does not change from step to step (what does, a kernel looks up by the number of the step), so that
+//! The list does not change from step to step (a kernel looks up what does by the number of the step), so that
 //! a GPU can record it once and replay it. Operations of one lane follow each other; lanes run side by side, and
-//! wait for each other where the list says so: gradients of weights are no input until the update, and go
-//! beside the way back through the layers.
+//! wait for each other where the list says so: weight gradients are not needed before the update
+//! and run alongside the backward pass.
 //!
 //! Leading dimensions are multiples of [`UNIT`], so that every column begins where wide loads may begin. A layer
 //! is the product $[W\ \beta\ 0]$ times $[h; 1; 0]$; rows and columns of padding hold zeros, and stay zero through
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// Leading dimensions are multiples of this.
 pub(super) const UNIT: usize = 4;
 
-/// The most samples that go through the network together: more fill no GPU better, and take memory.
+/// The most samples that go through the network together: more would not fill a GPU any better, and would need memory.
 const BLOCK: usize = 16_384;
 
 /// `n`, rounded up to whole units.
@@ -30,24 +30,24 @@ pub(crate) fn padded(n: usize) -> usize {
 pub(super) enum Buffer {
     /// All inputs, with rows of ones.
     Inputs,
-    /// Those of a batch.
+    /// Inputs of a batch.
     Batch,
     /// Values of hidden layer `l`, with a row of ones; then derivatives of its activation; then the loss's.
     Hidden(usize),
     Slopes(usize),
     Delta(usize),
-    /// The network's outputs, then the gradient by them.
+    /// The network's outputs, then the gradient with respect to them.
     Outputs,
-    /// Coordinates of the outputs, where they are something else, then the gradient by them.
+    /// Coordinates of the outputs, where these differ, then the gradient with respect to them.
     Coordinates,
     /// $R$.
     Factor,
-    /// $R$ times the last layer, and the gradient by it.
+    /// $R$ times the last layer, and the gradient with respect to it.
     Folded,
     FoldedGradient,
     Parameters,
     Gradient,
-    /// $\psi_j$ at the points, the same over the number of points, and the way from values to coordinates.
+    /// $\psi_j$ at the points, the same over the number of points, and the map from values to coordinates.
     Functions,
     Means,
     Projection,
@@ -56,7 +56,7 @@ pub(super) enum Buffer {
     Modes(usize),
     /// Coefficients times channel matrices.
     Mixed,
-    /// Values at the points, then the gradient by them.
+    /// Values at the points, then the gradient with respect to them.
     Leaving,
 }
 
@@ -78,14 +78,14 @@ pub(super) struct View {
 /// Operations of one lane follow each other.
 pub(super) type Lane = usize;
 
-/// How many lanes there are: the way forth and back, and two for what goes beside it.
+/// How many lanes there are: the forward and backward pass, and two for what runs alongside.
 pub(super) const LANES: usize = 3;
 
 pub(super) const MAIN: Lane = 0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// This lane continues when what `other` was given so far is done.
+    /// This lane continues once everything given to `other` so far is done.
     Wait { other: Lane },
     /// Inputs of places `first..first + columns` of the batch into [`Buffer::Batch`].
     Gather {
@@ -109,7 +109,7 @@ pub(super) enum Op {
         points: usize,
         ld: usize,
     },
-    /// Products $C = AB$ or, with `add`, $C + AB$, each matrix a stride behind the last; $A$ and $B$ may be given
+    /// Products $C = AB$ or, with `add`, $C + AB$, each matrix one stride after the previous one; $A$ and $B$ may be given
     /// transposed.
     Products {
         count: usize,
@@ -132,8 +132,8 @@ pub(super) enum Op {
     },
     /// [`Buffer::Delta`] times [`Buffer::Slopes`].
     Slope { layer: usize, len: usize },
-    /// Losses of places `first..first + columns`, and the gradient by what is compared in its place. With
-    /// factors of each sample, [`Buffer::Outputs`] goes through them and back.
+    /// Losses of places `first..first + columns`, and, in place of what is compared, the gradient with
+    /// respect to it. With factors for each sample, [`Buffer::Outputs`] passes through them and back.
     Loss {
         compared: View,
         first: usize,
@@ -163,7 +163,7 @@ pub(super) fn whole<T>(targets: &Targets<'_, T>) -> Batches {
     }
 }
 
-/// What lies between outputs and coordinates, without its numbers.
+/// What lies between outputs and coordinates, without its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Through {
     Nothing,
@@ -190,7 +190,7 @@ impl Program {
         self.ops.push((lane, op));
     }
 
-    /// `lane` continues when what `other` was given so far is done.
+    /// `lane` continues once everything given to `other` so far is done.
     pub(super) fn wait(&mut self, lane: Lane, other: Lane) {
         self.push(lane, Op::Wait { other });
     }
@@ -338,7 +338,7 @@ impl Builder {
         }
     }
 
-    /// $[W\ \beta\ 0]$ as the compared network has it.
+    /// $[W\ \beta\ 0]$ of the compared network.
     fn layer(&self, layer: usize) -> View {
         let folded = matches!(self.through, Through::Folded(_));
         match folded && layer + 1 == self.compared.layers() {
@@ -504,7 +504,7 @@ impl Builder {
         }
     }
 
-    /// $R^\top$ times the gradient by $R[W\ \beta]$.
+    /// $R^\top$ times the gradient with respect to $R[W\ \beta]$.
     fn unfold(&mut self, lane: Lane, from: View) {
         let last = self.layout.layers() - 1;
         let (rows, columns) = self.layout.shape(last);

@@ -13,7 +13,7 @@ pub struct Dataset {
     pub inputs: Fields,
     /// Output fields by name; empty in a file made for prediction.
     pub outputs: Fields,
-    /// The number of leading samples for training, the rest are for testing; `None`: all samples are for both.
+    /// The number of leading samples for training, the rest being for testing; `None`: all samples are for both.
     pub n_train: Option<usize>,
     /// More than two sets: a name for each sample. Excludes `n_train`.
     pub split: Option<Vec<String>>,
@@ -64,7 +64,7 @@ impl Dataset {
         self.check_agreement()
     }
 
-    /// [`Dataset::check`] for predictions too, which have outputs alone.
+    /// [`Dataset::check`] that also accepts predictions, which have only outputs.
     pub(super) fn check_agreement(&self) -> Result<()> {
         let samples = self.samples();
         for (kind, fields) in [("input", &self.inputs), ("output", &self.outputs)] {
@@ -124,21 +124,21 @@ impl Dataset {
         }
     }
 
-    /// Sets about `fraction` of the samples apart for testing, chosen by `seed`.
+    /// Holds out about `fraction` of the samples for testing, chosen by `seed`.
     ///
     /// # Errors
-    /// If the data has a split already, or too few samples would be left on a side.
+    /// If the data already has a split, or too few samples would be left on one side.
     pub fn hold_out(&mut self, fraction: f64, seed: u64) -> Result<()> {
         if self.n_train.is_some() || self.split.is_some() {
             return Err(Error::Data(
-                "the data already says which samples are for testing (`n_train` or `split`); leave the fraction out"
+                "the data already says which samples are for testing (`n_train` or `split`); omit the fraction"
                     .into(),
             ));
         }
         if !(fraction > 0.0 && fraction < 1.0) {
             return Err(Error::Config(format!(
-                "a test fraction of {fraction}: the fraction is a number between 0 and 1, such as 0.2 for a fifth of the \
-                 samples"
+                "a test fraction of {fraction} is out of range; give a number between 0 and 1, such as 0.2 for a fifth \
+                 of the samples"
             )));
         }
         let samples = self.samples();
@@ -183,7 +183,7 @@ impl Dataset {
         fingerprint.finish()
     }
 
-    /// Every component divided by its size, for each input and output in order; without sizes a field stays as it is.
+    /// Every component divided by its size, for each input and output in order; without sizes a field is unchanged.
     pub(crate) fn divided(self, inputs: &[Vec<f64>], outputs: &[Vec<f64>]) -> Dataset {
         let divide = |fields: Fields, sizes: &[Vec<f64>]| -> Fields {
             let all = fields.into_iter().zip(sizes);
@@ -200,7 +200,7 @@ impl Dataset {
         }
     }
 
-    /// [`Dataset::select`] without a copy of the samples, where the first ones are asked for.
+    /// [`Dataset::select`], without copying if the first samples are asked for.
     pub(crate) fn into_selection(mut self, indices: &[usize]) -> Dataset {
         if indices.iter().enumerate().any(|(i, &k)| i != k) {
             return self.select(indices);
@@ -231,7 +231,7 @@ impl Dataset {
             };
             if names(fields) != names(&more) {
                 return Err(Error::Data(format!(
-                    "{kind}s {:?}, the samples before have {:?}",
+                    "{kind}s {:?}, earlier samples have {:?}",
                     names(&more),
                     names(fields)
                 )));
@@ -302,7 +302,7 @@ mod tests {
             error
                 .unwrap_err()
                 .to_string()
-                .contains("input: other points")
+                .contains("input: the points differ")
         );
         assert_eq!(all.samples(), 5);
     }

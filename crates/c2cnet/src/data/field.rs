@@ -6,7 +6,7 @@ use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-/// Samples whose logarithms one thread takes at a time.
+/// The number of samples whose logarithms one thread computes at a time.
 const LOG_CHUNK: usize = 16;
 
 /// `N` samples of a function with one or several components.
@@ -83,7 +83,7 @@ impl Field {
     }
 
     /// A vector in $\mathbb R^k$ for each sample, without points: $k$ x $N$ `values`, one column per sample.
-    /// It is kept as $k$ components at [`Points::origin`], so that all that works on functions works on it.
+    /// It is kept as $k$ components at [`Points::origin`], so that everything that works on functions works on it.
     ///
     /// # Errors
     /// If there is no value or no sample, or a value is not finite.
@@ -131,7 +131,7 @@ impl Field {
         for (k, sample) in samples.iter().enumerate() {
             let n = sample.points.len();
             if n == 0 {
-                return Err(Error::Data(format!("sample {k} has no point")));
+                return Err(Error::Data(format!("sample {k} has no points")));
             }
             if sample.points.dim() != dim || sample.values.len() != n * components {
                 return Err(Error::shape(
@@ -158,7 +158,7 @@ impl Field {
         })
     }
 
-    /// The same, which lacks readings at points that all samples would share.
+    /// The same field, which lacks readings at points that all samples would share.
     pub(super) fn lacking_some_of(mut self, whole: Points) -> Self {
         self.whole = Some(whole);
         self
@@ -184,7 +184,7 @@ impl Field {
         self.vector
     }
 
-    /// The same field, whose components are real and imaginary parts in turn.
+    /// The same field, whose components are alternating real and imaginary parts.
     ///
     /// # Panics
     /// If their number is odd.
@@ -195,7 +195,7 @@ impl Field {
         self
     }
 
-    /// Whether components are real and imaginary parts in turn, as [`Field::as_complex`] says.
+    /// Whether components are alternating real and imaginary parts, see [`Field::as_complex`].
     pub fn is_complex(&self) -> bool {
         self.complex
     }
@@ -292,7 +292,7 @@ impl Field {
         }
     }
 
-    /// Whether every value is a number of single precision, as data that was written so.
+    /// Whether every value is exact in single precision, as in data that was written in it.
     pub(crate) fn is_single_precision(&self) -> bool {
         let single = |v: &f64| f64::from(*v as f32) == *v;
         match &self.observations {
@@ -490,7 +490,7 @@ impl Field {
         let kind = |f: &Field| (f.components, f.vector, f.complex, f.dim());
         if kind(self) != kind(&other) {
             return Err(Error::Data(format!(
-                "{} components in {} dimensions, the samples before have {} in {}",
+                "{} components in {} dimensions, earlier samples have {} in {}",
                 other.components,
                 other.dim(),
                 self.components,
@@ -515,7 +515,9 @@ impl Field {
                 samples.extend(more);
             }
             _ => {
-                return Err(Error::Data("other points than the samples before".into()));
+                return Err(Error::Data(
+                    "the points differ from those of earlier samples".into(),
+                ));
             }
         }
         self.samples += added;

@@ -22,7 +22,7 @@ impl Fields {
         self.iter().find(|(n, _)| n == name).map(|(_, field)| field)
     }
 
-    /// One more, after the others.
+    /// Adds a field after the others.
     pub fn push(&mut self, name: impl Into<String>, field: Field) {
         self.0.push((name.into(), field));
     }

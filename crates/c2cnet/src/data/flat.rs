@@ -1,12 +1,12 @@
-//! Points that fill less than the space they are in.
+//! Points that do not fill their space.
 
 use super::{Field, Points};
 
-/// How far from a line or a plane points may be, relative to how far apart they are.
+/// How far points may be from a line or a plane, relative to the distances between them.
 const FLAT: f64 = 1e-9;
 /// Coordinates that differ by no more than this, relative to their size, differ by rounding.
 const ROUNDING: f64 = 1e-14;
-/// Samples with points of their own that are looked at.
+/// The number of samples with their own points that are examined.
 const LOOKED_AT: usize = 64;
 
 /// A warning if the points of an output lie on a line, or a plane, in a space of more dimensions.
@@ -26,12 +26,11 @@ pub(super) fn flat_points(label: &str, field: &Field) -> Option<String> {
         _ => format!("in {rank} of {dim} dimensions"),
     };
     Some(format!(
-        "the points of {label} lie {on}: predictions elsewhere mean nothing"
+        "the points of {label} lie {on}: predictions elsewhere are meaningless"
     ))
 }
 
-/// The dimension of what the points span, where it is less than that of their space and more than any so few points
-/// would span.
+/// The dimension of the points' span, if it is lower than that of their space and the points are enough to fill more.
 fn dimension(points: &[&Points]) -> Option<usize> {
     let all = || points.iter().flat_map(|p| p.iter());
     let dim = points.first()?.dim();
@@ -42,7 +41,7 @@ fn dimension(points: &[&Points]) -> Option<usize> {
             })
         })
         .collect();
-    // Axes count alike, whatever their units are.
+    // Axes count equally, whatever their units.
     let scaled = |p: &[f64]| -> Vec<f64> {
         let along = p.iter().zip(&ranges).map(|(x, [a, b])| {
             let width = b - a;
@@ -67,7 +66,7 @@ fn dimension(points: &[&Points]) -> Option<usize> {
             }
             rest
         };
-        // The point that is farthest from what is spanned so far.
+        // The point that is farthest from the span so far.
         let mut farthest: (f64, Vec<f64>) = (0.0, Vec::new());
         for p in all() {
             let rest = rest(p);
@@ -102,7 +101,7 @@ mod tests {
     #[test]
     fn points_on_a_line_or_a_plane_are_named() {
         let t = |i: usize| 0.1 + i as f64 / 49.0;
-        let line = "the points of output lie on a line: predictions elsewhere mean nothing";
+        let line = "the points of output lie on a line: predictions elsewhere are meaningless";
         assert_eq!(said(2, 50, |i| vec![t(i), t(i)]).as_deref(), Some(line));
         assert_eq!(
             said(2, 50, |i| vec![1e9 * t(i) + 3.0, 0.3 - 7e-5 * t(i)]).as_deref(),
@@ -112,7 +111,7 @@ mod tests {
         let (x, y) = (|i: usize| (i % 7) as f64, |i: usize| (i / 7) as f64);
         let plane = said(3, 49, |i| vec![x(i), y(i), x(i) - 0.3 * y(i)]).unwrap();
         assert!(plane.contains("lie on a plane:"), "{plane}");
-        // What fills its space, in whatever units, and too few points to fill it.
+        // Points that fill their space, in any units, and too few points to fill it.
         assert_eq!(said(1, 50, |i| vec![t(i)]), None);
         assert_eq!(said(2, 49, |i| vec![x(i), 1e-12 * y(i)]), None);
         assert_eq!(

@@ -9,7 +9,7 @@ const LARGEST: f64 = 1e100;
 const SMALLEST: f64 = 1e-100;
 
 impl Field {
-    /// Refuses values and coordinates whose squares overflow; `label` is what messages call the field.
+    /// Refuses values and coordinates whose squares overflow; `label` names the field in messages.
     ///
     /// # Errors
     /// Names the sample and the value.
@@ -31,8 +31,8 @@ impl Field {
             let size = self.check_size(label, k)?;
             if size > 0.0 && size < SMALLEST {
                 return Err(Error::Data(format!(
-                    "{label}: sample {k} has no value larger than {size:e}, and squares of such numbers are lost; \
-                     give the data in larger units, or the sample as zeros"
+                    "{label}: sample {k} has no value larger than {size:e}, and squares of such small numbers underflow; \
+                     give the data in larger units, or set the sample to zero"
                 )));
             }
         }
@@ -48,7 +48,7 @@ impl Field {
             let mut coords = self.points_of(k).coords().iter();
             if let Some(x) = coords.find(|x| x.abs() > LARGEST) {
                 return Err(Error::Data(format!(
-                    "{label}: a point of sample {k} has the coordinate {x:e}, and squares of such numbers overflow; \
+                    "{label}: a point of sample {k} has the coordinate {x:e}, and squares of such large numbers overflow; \
                      give the points in smaller units"
                 )));
             }
@@ -70,7 +70,7 @@ impl Field {
         match size <= LARGEST {
             true => Ok(size),
             false => Err(Error::Data(format!(
-                "{label}: sample {k} has a value of size {}, and squares of such numbers overflow; remove it, \
+                "{label}: sample {k} has a value of size {}, and squares of such large numbers overflow; remove it, \
                  or give the data in smaller units",
                 short(size)
             ))),

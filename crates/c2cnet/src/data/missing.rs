@@ -1,4 +1,4 @@
-//! Readings that are not there: points that are left out of a sample.
+//! Missing readings: points that are left out of a sample.
 
 use super::{Field, Points, Scattered};
 use crate::{Error, Result};
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
-    /// A mistake, which is refused.
+    /// A mistake, which is an error.
     #[default]
     Refuse,
-    /// A reading that is not there.
+    /// A missing reading.
     Nan,
 }
 
 impl Field {
-    /// As [`Field::shared`], but with NaN as `missing` says. If a reading is missing, each sample keeps the points that
-    /// it has; of several components all must be there.
+    /// As [`Field::shared`], but with NaN treated according to `missing`. If a reading is missing, each sample keeps the
+    /// points that it has; if there are several components, all must be present.
     ///
     /// # Errors
     /// As [`Field::shared`], or if a sample has no reading at all.
@@ -44,7 +44,7 @@ impl Field {
         Ok(field.lacking_some_of(points.clone()))
     }
 
-    /// As [`Field::per_sample`], but with NaN as `missing` says.
+    /// As [`Field::per_sample`], but with NaN treated according to `missing`.
     ///
     /// # Errors
     /// As [`Field::per_sample`], or if a sample has no reading at all.

@@ -3,32 +3,32 @@
 use super::Field;
 use std::collections::HashMap;
 
-/// Samples that are enough to say what is usual.
+/// The fewest samples that show what is usual.
 const ENOUGH_SAMPLES: usize = 10;
-/// How many times the median size of the samples a broken one has at least.
+/// A broken sample is at least this many times as large as the median.
 const BROKEN: f64 = 100.0;
-/// It also lies this many times as far above the median as nine tenths of the samples do, in the logarithm: sizes that
-/// spread over many orders of magnitude are no mistake.
+/// In logarithms, it is also this many times as far above the median as the ninth decile of the samples: sizes spread
+/// over many orders of magnitude are not a mistake.
 const BEYOND_THE_SPREAD: f64 = 5.0;
-/// One in so many samples may be broken; more are of another kind.
+/// One in this many samples may be broken; more would be a different kind of sample.
 const RARE: usize = 20;
 
-/// Readings that are looked at for a value that repeats.
+/// The number of readings examined for a repeated value.
 const LOOKED_AT: usize = 1 << 18;
-/// How often such a value is there at least, also as a part of all readings.
+/// The least number of times that such a value occurs, also as a fraction of all readings.
 const REPEATED: usize = 3;
 const REPEATED_PART: f64 = 1e-3;
-/// How many times the 99 % quantile of the others it is at least.
+/// Such a value is at least this many times the 99 % quantile of the others.
 const FAR: f64 = 10.0;
 
-/// What looks unlike all other values of a field that data files hold under `key`.
+/// Values that look unlike all others in a field that data files hold under `key`.
 pub(super) fn unlike_others(key: &str, field: &Field) -> Vec<String> {
     let found = (0..field.components()).filter_map(|c| {
         let label = match field.components() {
             1 => key.to_string(),
             _ => format!("{key}[{c}]"),
         };
-        // A value that stands for none makes samples large.
+        // A value that marks missing readings makes samples large.
         stands_for_missing(&label, field, c).or_else(|| broken_samples(&label, field, c))
     });
     found.take(1).collect()
@@ -57,11 +57,11 @@ fn broken_samples(label: &str, field: &Field, c: usize) -> Option<String> {
     let (others, what) = match broken.len() {
         1 => (String::new(), "repair it or leave it out"),
         2 => (
-            ", and 1 more sample is such".into(),
+            ", as is 1 more sample".into(),
             "repair them or leave them out",
         ),
         n => (
-            format!(", and {} more samples are such", n - 1),
+            format!(", as are {} more samples", n - 1),
             "repair them or leave them out",
         ),
     };
@@ -82,7 +82,7 @@ fn rms(values: &[f64]) -> f64 {
     largest * (squares / values.len() as f64).sqrt()
 }
 
-/// A value of component `c` that stands for a reading that is not there, such as -9999.
+/// A value of component `c` that stands for a missing reading, such as -9999.
 fn stands_for_missing(label: &str, field: &Field, c: usize) -> Option<String> {
     let readings = some_readings(field, c);
     let often = REPEATED.max((REPEATED_PART * readings.len() as f64).ceil() as usize);
@@ -135,7 +135,7 @@ fn some_readings(field: &Field, c: usize) -> Vec<f64> {
     let of = |k: usize| field.points_of(k).len();
     let all: usize = (0..field.samples()).map(of).sum();
     let step = all.div_ceil(LOOKED_AT).max(1);
-    // Whole samples where there are several: neighbours tell more than every hundredth point.
+    // Whole samples if there are several: neighbours are more informative than every hundredth point.
     let (samples, points) = match step < field.samples() {
         true => (step, 1),
         false => (1, step),
@@ -156,7 +156,7 @@ fn count(field: &Field, c: usize, value: f64) -> usize {
     (0..field.samples()).map(in_sample).sum()
 }
 
-/// Whether missing readings are often marked so: -999, 99999, 1e20, -32768, the fill values of NetCDF.
+/// Whether this value often marks missing readings: -999, 99999, 1e20, -32768, the fill values of NetCDF.
 fn is_a_mark(value: f64) -> bool {
     let size = value.abs();
     let nines = size >= 99.0 && (1..16).any(|k| size + 1.0 == 10f64.powi(k));
@@ -176,15 +176,15 @@ pub(super) fn vanishing(key: &str, field: &Field) -> Option<String> {
     let zero: Vec<usize> = (0..field.samples()).filter(is_zero).collect();
     let &first = zero.first().filter(|_| zero.len() < field.samples())?;
     let (which, have) = match zero.len() {
-        1 => (format!("in sample {first}"), "its absolute error counts"),
+        1 => (format!("in sample {first}"), "the absolute error"),
         n => (
             format!("in {n} samples, the first of them sample {first}"),
-            "their absolute errors count",
+            "their absolute errors",
         ),
     };
     Some(format!(
-        "{key} is zero at all points {which}: nothing can be relative to zero, so {have} as relative in RL2E; leave out \
-         what is not meant to be zero"
+        "{key} is zero at all points {which}: a relative error is undefined there, so RL2E uses {have}; remove samples \
+         that should not be zero"
     ))
 }
 
@@ -194,7 +194,7 @@ mod tests {
     use crate::data::Points;
     use faer::Mat;
 
-    /// A number in (-1, 1) without a pattern.
+    /// A pseudorandom number in (-1, 1).
     fn noise(i: usize, k: usize) -> f64 {
         let mut bits = (i * 1009 + k + 1) as u64;
         for _ in 0..3 {
@@ -214,12 +214,14 @@ mod tests {
         let said = unlike_others("u", &field(40, |i, k| broken(k) * noise(i, k)));
         assert_eq!(said.len(), 1);
         assert!(said[0].starts_with("u of sample 7 is 1."), "{said:?}");
-        assert!(said[0].contains(
-            "e3 times the median size of the samples, and 1 more sample is such: repair them"
-        ));
+        assert!(
+            said[0].contains(
+                "e3 times the median size of the samples, as is 1 more sample: repair them"
+            )
+        );
         let one = unlike_others("u", &field(29, |i, k| broken(k) * noise(i, k)));
         assert!(one[0].ends_with("size of the samples: repair it or leave it out"));
-        // What is large enough to overflow is found as well.
+        // Values large enough to overflow are found as well.
         let huge = |k: usize| if k == 3 { 1e200 } else { 1.0 };
         assert_eq!(
             unlike_others("u", &field(20, |i, k| huge(k) * noise(i, k))).len(),
@@ -234,7 +236,7 @@ mod tests {
             (2.0 * sum / 2.0).exp()
         };
         assert!(unlike_others("u", &field(1000, |_, k| log_normal(k))).is_empty());
-        // More than a few are of another kind.
+        // More than a few are a different kind of sample.
         let often = |k: usize| if k.is_multiple_of(8) { 1e4 } else { 1.0 };
         assert!(unlike_others("u", &field(40, |i, k| often(k) * noise(i, k))).is_empty());
     }
@@ -310,13 +312,13 @@ mod tests {
         };
         let said = vanishing("u", &zero(8)).unwrap();
         assert!(said.starts_with(
-            "u is zero at all points in 3 samples, the first of them sample 3: nothing can be relative to zero, so \
-             their absolute errors count as relative in RL2E"
+            "u is zero at all points in 3 samples, the first of them sample 3: a relative error is undefined there, so \
+             RL2E uses their absolute errors"
         ), "{said}");
         assert!(
             vanishing("u", &zero(20))
                 .unwrap()
-                .contains("in sample 3: nothing")
+                .contains("in sample 3: a relative error is undefined there")
         );
         assert!(vanishing("u", &zero(30)).is_some());
         assert!(vanishing("u", &field(20, noise)).is_none());

@@ -1,4 +1,4 @@
-//! Whether a grid is periodic: equal steps, and values that continue from its end to its beginning.
+//! Whether a grid is periodic: equal steps, and values that wrap around from its end to its beginning.
 
 use super::{Field, Observations, Points};
 use faer::{Mat, MatRef};
@@ -6,28 +6,28 @@ use faer::{Mat, MatRef};
 /// The fewest points along an axis that can show a period.
 const FEWEST: usize = 12;
 
-/// Lines along each axis and samples that are looked at.
+/// The numbers of lines along each axis and of samples that are examined.
 const LINES: usize = 64;
 const SAMPLES: usize = 64;
 
-/// Steps are equal up to this part of them.
+/// Steps are equal up to this fraction.
 const EQUAL: f64 = 1e-6;
 
-/// The end fits to the beginning if it is interpolated as well as the rest, up to this factor.
+/// The end matches the beginning if it is interpolated as well as the rest, up to this factor.
 const SEAM_FACTOR: f64 = 2.0;
 
-/// Interpolation says something if its errors are at most this part of the values' variation.
+/// Interpolation is informative if its errors are at most this fraction of the values' variation.
 const RESOLVED: f64 = 0.2;
 
-/// Something must happen at the seam: values move by this part of what they move elsewhere. Functions that vanish
-/// at both ends fit to each other and need not be periodic.
+/// Values must change at the seam by at least this fraction of their change elsewhere. Functions that vanish at both
+/// ends match there and need not be periodic.
 const MOVES: f64 = 0.1;
 
 impl Field {
-    /// The period along each axis where the points are a grid of equal steps on which the values continue from its end
+    /// The period along each axis where the points are a grid of equal steps on which the values wrap around from its end
     /// to its beginning.
     ///
-    /// A grid that repeats its first point as its last one is not meant: it has its own bounds.
+    /// Grids that repeat the first point as the last one do not count: they have their own bounds.
     pub fn periods(&self) -> Vec<Option<f64>> {
         self.periods_if(|grid, values, k| values.iter().all(|v| grid.closes(k, v.as_ref())))
     }
@@ -84,7 +84,7 @@ impl Grid {
         complete.then_some(Grid { axes, rows })
     }
 
-    /// As many steps as there are points, if they are equal.
+    /// The length of as many steps as there are points, if steps are equal.
     fn period(&self, k: usize) -> Option<f64> {
         let along = &self.axes[k];
         let (first, last) = (along.first()?, along.last()?);
@@ -94,7 +94,7 @@ impl Grid {
         (enough && along.windows(2).all(equal)).then_some(step * along.len() as f64)
     }
 
-    /// Whether values continue from the end of the lines along axis `k` to their beginning.
+    /// Whether values wrap around from the end of the lines along axis `k` to their beginning.
     fn closes(&self, k: usize, values: MatRef<'_, f64>) -> bool {
         let n = self.axes[k].len();
         let inner: usize = self.axes[k + 1..].iter().map(Vec::len).product();
@@ -120,7 +120,7 @@ struct Seen {
     /// and all others.
     at_seam: f64,
     elsewhere: f64,
-    /// How far values move in a step: beside the seam, and elsewhere.
+    /// How much values change in a step: next to the seam, and elsewhere.
     moves_at_seam: f64,
     moves_elsewhere: f64,
     variation: f64,
@@ -138,7 +138,7 @@ impl Seen {
             match i {
                 0 => self.at_seam += off,
                 _ if i == n - 1 => self.at_seam += off,
-                // Their polynomials cross the seam, too, but say less about it.
+                // Their polynomials also cross the seam, but say less about it.
                 1 => {}
                 _ if i == n - 2 => {}
                 _ => self.elsewhere += off,
@@ -161,7 +161,7 @@ impl Seen {
         let elsewhere = per(self.elsewhere, n - 4);
         let variation = per(self.variation, n);
         let moves = per(self.moves_at_seam, 2) >= MOVES * per(self.moves_elsewhere, n - 3);
-        // Rounding alone is no error of interpolation.
+        // Rounding alone is not an interpolation error.
         let as_well = SEAM_FACTOR * elsewhere + 1e-12 * variation;
         variation > 0.0
             && moves

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 /// `n` points in $\mathbb R^d$, stored one after another. Clones share them: many fields may live on the same points.
 ///
-/// Points that were given as a grid remember its shape, so that what is predicted there can be given back in it;
-/// in all else they are the same as if they had been listed one by one, and equal to those.
+/// Points that were given as a grid remember its shape, so that predictions there can be returned in it; in all other
+/// respects they are the same as points listed one by one, and compare equal to them.
 #[derive(Debug, Clone)]
 pub struct Points {
     dim: usize,
     coords: Arc<Vec<f64>>,
-    /// Points along each axis of the grid as which they were given, the last varying fastest.
+    /// The number of points along each axis, if they were given as a grid; the last axis varies fastest.
     shape: Option<Arc<[usize]>>,
 }
 
@@ -84,7 +84,7 @@ impl Points {
     /// The same points as a grid of this shape, the last axis varying fastest.
     ///
     /// # Errors
-    /// If the shape is that of another number of points.
+    /// If the shape does not match the number of points.
     pub fn with_shape(mut self, shape: Vec<usize>) -> Result<Self> {
         if shape.iter().product::<usize>() != self.len() {
             return Err(Error::shape(
@@ -97,7 +97,7 @@ impl Points {
         Ok(self)
     }
 
-    /// Points along each axis of the grid as which they were given; their number alone if they were listed.
+    /// The number of points along each axis, if they were given as a grid; otherwise just their number.
     pub fn shape(&self) -> Vec<usize> {
         match &self.shape {
             Some(shape) => shape.to_vec(),
@@ -160,7 +160,7 @@ impl Points {
         self.coords.len() / self.dim
     }
 
-    /// Whether there is no point.
+    /// Whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.coords.is_empty()
     }
@@ -215,7 +215,7 @@ impl Points {
     }
 }
 
-/// A closed box $\prod_k [l_k, u_k]$. Opposite walls of periodic sides are the same place.
+/// A closed box $\prod_k [l_k, u_k]$. Opposite walls of periodic sides are identified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Side>", into = "Vec<Side>")]
 pub struct Bounds {
@@ -260,7 +260,7 @@ impl Bounds {
     /// The same box, periodic along the axes that are marked.
     ///
     /// # Errors
-    /// If there is not one mark for each axis, or a periodic side has no length.
+    /// If the number of marks is not the number of axes, or a periodic side has no length.
     pub fn with_periods(mut self, periodic: &[bool]) -> Result<Self> {
         if periodic.len() != self.dim() {
             return Err(Error::Config(format!(
@@ -289,7 +289,7 @@ impl Bounds {
         self.periodic.contains(&true)
     }
 
-    /// The same points inside the box, where it is periodic.
+    /// The same points, moved into the box along periodic axes.
     pub(crate) fn wrapped<'a>(&self, points: &'a Points) -> Cow<'a, Points> {
         let beyond =
             |k: usize, x: f64| self.periodic[k] && !(self.lower(k)..self.upper(k)).contains(&x);

@@ -11,7 +11,7 @@ use std::path::Path;
 /// else `x`), or the axes of a grid `y0`, `y1`, ..., of an `.npz` file; or from text with one point per line.
 ///
 /// The format is recognised by the first bytes, not by the name. In text, numbers are separated by
-/// commas or by blanks; empty lines and what follows `#` are skipped, and so is a first line
+/// commas or blanks; empty lines and anything after `#` are skipped, and so is a first line
 /// without any number (a header).
 ///
 /// # Errors
@@ -131,7 +131,7 @@ fn parse_points(text: &str) -> std::result::Result<Points, String> {
         let expected = *dim.get_or_insert(fields.len());
         if fields.len() != expected {
             return Err(format!(
-                "line {number} has {} numbers, the lines before it have {expected}",
+                "line {number} has {} numbers, earlier lines have {expected}",
                 fields.len()
             ));
         }

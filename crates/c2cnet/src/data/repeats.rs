@@ -1,14 +1,14 @@
-//! Samples that are there more than once.
+//! Duplicate samples.
 
 use super::{Field, Fields};
 use crate::storage::Fingerprint;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Values of each component that tell most samples apart.
+/// The number of values of each component that distinguish most samples.
 const TELLING: usize = 16;
 
-/// For each sample the first one with the same values in all fields, at the same points: itself, as a rule.
+/// For each sample the first one with the same values in all fields at the same points: usually itself.
 pub(super) fn first_alike(fields: &Fields, samples: usize) -> Vec<usize> {
     let some = |k: usize| -> Vec<u64> { fields.iter().flat_map(|(_, f)| glance(f, k)).collect() };
     let glances: Vec<Vec<u64>> = (0..samples).map(some).collect();

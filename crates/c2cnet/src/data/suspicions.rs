@@ -1,4 +1,4 @@
-//! What looks like a mistake in the data, in words that name it.
+//! Warnings about likely mistakes in the data.
 
 use super::flat::flat_points;
 use super::npz::contents::value_keys;
@@ -8,8 +8,8 @@ use super::{Dataset, Field, Fields};
 use std::collections::HashMap;
 
 impl Dataset {
-    /// What looks like a mistake but need not be one: inputs or outputs that are the same in all training samples,
-    /// samples that are there twice, test samples that train, values unlike all others, points on a line.
+    /// Likely mistakes that need not be mistakes: inputs or outputs that are the same in all training samples,
+    /// duplicate samples, test samples also used for training, values unlike all others, points on a line.
     pub fn warnings(&self) -> Vec<String> {
         let train = self.train_indices();
         let mut warnings = Vec::new();
@@ -33,7 +33,7 @@ impl Dataset {
                 if field.is_same_at_all_points() {
                     let vector = if kind == "input" { "p" } else { "q" };
                     warnings.push(format!(
-                        "{label}: the same at all points of each sample, so that points say nothing; give one value per \
+                        "{label}: the same at all points of each sample, so its points carry no information; give one value per \
                          sample, as `{vector}`"
                     ));
                 }
@@ -62,14 +62,14 @@ impl Dataset {
         let inputs = names(&self.inputs);
         if inputs.len() == self.inputs.len() {
             warnings.push(
-                "the inputs are the same in all training samples, so that nothing can be learned but the mean of the \
-                 outputs; check that the right array was saved"
+                "the inputs are the same in all training samples, so only the mean of the outputs can be learned; check \
+                 that the right array was saved"
                     .into(),
             );
         } else {
             warnings.extend(inputs.iter().map(|name| {
                 format!(
-                    "input {name:?} is the same in all training samples, so that nothing can be learned from it; leave \
+                    "input {name:?} is the same in all training samples, so nothing can be learned from it; leave \
                      it out"
                 )
             }));
@@ -77,7 +77,7 @@ impl Dataset {
         warnings.extend(names(&self.outputs).iter().map(|name| {
             let label = format!("output {name}");
             format!(
-                "{} is the same in all training samples, so that there is nothing to learn; check that the right \
+                "{} is the same in all training samples, so there is nothing to learn; check that the right \
                  array was saved",
                 label.trim_end()
             )
@@ -85,13 +85,13 @@ impl Dataset {
         warnings
     }
 
-    /// For each sample the first one with the same inputs: itself, as a rule.
+    /// For each sample the first one with the same inputs: usually itself.
     pub(crate) fn alike(&self) -> Vec<usize> {
         first_alike(&self.inputs, self.samples())
     }
 
-    /// The samples without those that repeat the inputs and outputs of others; `None` if there are none, or nothing
-    /// else.
+    /// The samples without those that repeat the inputs and outputs of others; `None` if no sample does, or only one
+    /// would be left.
     pub(crate) fn each_once(&self) -> Option<Vec<usize>> {
         let alike = self.alike();
         if alike.iter().enumerate().all(|(k, first)| *first == k) {
@@ -103,7 +103,7 @@ impl Dataset {
         (once.len() < alike.len() && once.len() > 1).then_some(once)
     }
 
-    /// Samples that are there more than once.
+    /// Duplicate samples.
     fn repeated(&self, train: &[usize]) -> Vec<String> {
         let mut seen = vec![false; self.samples()];
         train.iter().for_each(|&k| seen[k] = true);
@@ -127,14 +127,14 @@ impl Dataset {
         let mut warnings = Vec::new();
         if let Some((k, known)) = same.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} training samples repeat others (sample {k} is sample {known} again): each is used once",
+                "{} training samples repeat others (sample {k} repeats sample {known}): each is used once",
                 same.len()
             ));
         }
         if let Some((k, known)) = contradicting.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} training samples have the inputs of others and other outputs (sample {k} and sample {known}): no \
-                 map can fit both; is an input missing?",
+                "{} training samples have the same inputs as others but different outputs (sample {k} and sample \
+                 {known}): no map can fit both; is an input missing?",
                 contradicting.len()
             ));
         }
@@ -144,8 +144,8 @@ impl Dataset {
             .collect();
         if let Some((k, same)) = known.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} test samples have the inputs of training samples (sample {k} those of sample {same}): their errors \
-                 say nothing about new inputs; set others apart",
+                "{} test samples have the same inputs as training samples (sample {k} and sample {same}): their errors \
+                 say nothing about new inputs; hold out others",
                 known.len()
             ));
         }
@@ -171,7 +171,7 @@ impl Field {
         !self.is_vector() && (0..self.samples()).all(same) && (0..self.samples()).any(several)
     }
 
-    /// What is said of several points that are all the same one.
+    /// The warning about several points that coincide.
     pub(crate) fn one_place(&self) -> Option<String> {
         let several = (0..self.samples()).any(|k| self.points_of(k).len() > 1);
         let bounds = self.bounding_box();
@@ -193,7 +193,7 @@ impl Field {
 fn constant_columns(label: &str, field: &Field) -> Vec<String> {
     let constant = field.constant_components();
     if !field.is_vector() || constant.len() == field.components() {
-        // That all is the same is said elsewhere.
+        // Fields that are constant altogether are reported elsewhere.
         return Vec::new();
     }
     let warning = |c: usize| {
@@ -203,7 +203,7 @@ fn constant_columns(label: &str, field: &Field) -> Vec<String> {
     constant.into_iter().map(warning).collect()
 }
 
-/// Coordinates of points, more than which hardly anything has.
+/// More coordinates than this are implausible.
 const MANY_COORDINATES: usize = 10;
 
 /// A grid that was read as points with many components, or as points in a space of many dimensions.
@@ -220,10 +220,10 @@ fn looks_like_a_grid(label: &str, axis: &str, field: &Field) -> Option<String> {
     ))
 }
 
-/// Samples that are looked at for points that repeat.
+/// The number of samples examined for repeated points.
 const LOOKED_AT: usize = 64;
 
-/// Points most of which are there several times in a sample, as if it were several.
+/// Points most of which occur several times in a sample, as if it were several samples.
 fn repeated_points(label: &str, field: &Field) -> Option<String> {
     let samples = match field.shared_points() {
         Some(_) => 1,
@@ -277,12 +277,12 @@ mod tests {
         says(&data(k, |_| 1.0), "output is the same in all");
         says(
             &data(|k| (k % 7) as f64, |k| (k % 7) as f64),
-            "sample 7 is sample 0 again",
+            "sample 7 repeats sample 0",
         );
         says(&data(|k| (k % 7) as f64, k), "no map can fit both");
         let mut leaked = data(|k| (k % 7) as f64, k);
         leaked.n_train = Some(6);
-        assert!(leaked.warnings()[0].contains("1 test samples have the inputs"));
+        assert!(leaked.warnings()[0].contains("1 test samples have the same inputs"));
         let place = Points::new(1, vec![0.5; 3]).unwrap();
         let values = Mat::from_fn(3, 8, |i, k| (i + k) as f64);
         let heap = Field::shared(place, vec![values]).unwrap();

@@ -491,7 +491,7 @@ fn least_squares(design: &Mat<f64>, values: Mat<f64>) -> Result<Mat<f64>> {
     (0..m).for_each(|i| gram[(i, i)] += 1e-6 * trace / m as f64);
     if trace <= 0.0 || !linalg::cholesky_in_place(gram.as_mut()) {
         return Err(Error::Numerical(
-            "the functions of the input basis vanish at the readings".into(),
+            "the functions of the input basis are all zero at the sensors".into(),
         ));
     }
     let mut solution = linalg::mul(design.transpose(), values.as_ref());

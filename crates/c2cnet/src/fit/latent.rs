@@ -24,7 +24,7 @@ pub(super) fn latent(
     let ((_, decoder), (_, field)) = (&outputs.decoders[0], &context.train.outputs[0]);
     if field.is_vector() {
         return Err(Error::Config(
-            "layered: the first output is a vector without points; layers predict functions: use another map".into(),
+            "layered: the first output is a vector without points; layers only predict functions; choose another map".into(),
         ));
     }
     let domain = decoder.basis().parts()[0].components()[0].domain();

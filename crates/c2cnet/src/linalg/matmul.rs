@@ -1,8 +1,8 @@
 //! faer's products, after which scalar code is as fast as before.
 //!
 //! The kernels behind them end without `vzeroupper`. Until the thread happens to execute one, every scalar instruction
-//! without a VEX prefix, which is what portable binaries have, waits for upper halves of registers that nobody reads: on an
-//! Intel Xeon 4 million logarithms took 20 ms before a product and 676 ms after it (faer 0.24.4, private-gemm-x86 0.1.22).
+//! without a VEX prefix, which is what portable binaries have, stalls on the unused upper register halves: on an Intel Xeon
+//! 4 million logarithms took 20 ms before a product and 676 ms after it (faer 0.24.4, private-gemm-x86 0.1.22).
 
 use faer::linalg::matmul as products;
 use faer::linalg::matmul::triangular::BlockStructure;
@@ -10,13 +10,13 @@ use faer::linalg::triangular_solve as solves;
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Tells the processor that the upper halves of the calling thread's registers are free. For the ends of work that calls
+/// Tells the CPU that the upper halves of the calling thread's registers are free. For use at the end of work that calls
 /// faer's products: its factorisations, and tasks on threads that may have run them.
 #[inline]
 pub fn clear_upper_halves() {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx") {
-        // SAFETY: the processor has AVX, and no calling convention of x86-64 preserves upper halves across calls.
+        // SAFETY: the CPU has AVX, and no calling convention of x86-64 preserves upper halves across calls.
         unsafe { zero_upper() };
     }
 }

@@ -96,7 +96,7 @@ fn direct(a: MatRef<'_, f64>, vectors: [bool; 2], par: Par) -> Option<Svd> {
 fn holds(a: MatRef<'_, f64>, svd: &Svd, vectors: [bool; 2]) -> bool {
     let size = svd.s.len();
     let scale = svd.s.first().copied().unwrap_or(0.0);
-    // A norm may pass over what is no number.
+    // A norm may skip NaN.
     let descending = svd.s.windows(2).all(|w| w[0] >= w[1]);
     if !descending || svd.s.iter().any(|s| !s.is_finite()) {
         return false;

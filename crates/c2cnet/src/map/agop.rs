@@ -8,7 +8,7 @@ use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 
-/// Gradients are taken along at most this many output directions.
+/// Gradients are computed along at most this many output directions.
 const DIRECTIONS: usize = 60;
 
 /// At most this many samples of the kernel map have their gradients averaged: gradients need less data than

@@ -3,7 +3,7 @@
 use super::CoefficientMap;
 use faer::{Mat, MatRef};
 
-/// Columns of the widest batch: more than a map predicts in one go.
+/// Columns of the widest batch: more than a map predicts at once.
 const WIDE: usize = 1100;
 
 /// Two ways to compute the same number may differ by rounding, relative to the largest output; kernel maps with a
@@ -19,7 +19,7 @@ const ROUNDING: f64 = 1e-8;
 /// # Panics
 /// On the first property that does not hold.
 pub fn check(map: &dyn CoefficientMap, kind: &str, coefficients: MatRef<'_, f64>) {
-    assert_eq!(map.kind(), kind, "the kind's name");
+    assert_eq!(map.kind(), kind, "the name of the kind");
     assert!(!map.describe().trim().is_empty(), "a description");
     assert!(map.parameters() > 0, "fitted numbers");
     assert_eq!(map.inputs(), coefficients.nrows(), "one input per row");

@@ -30,7 +30,7 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// For a map of a model.
+    /// For the map of a model.
     pub(crate) const FULL: Effort = Effort {
         decades: 2,
         tolerance: 1e-10,
@@ -54,21 +54,21 @@ const RANK: f64 = 1e-14;
 /// Weaker strengths are not tried once the error is this many times the smallest.
 const RISEN: f64 = 2.0;
 
-/// Nor after this many in a row have not lowered it by this factor.
+/// Nor once this many in a row have failed to lower it by this factor.
 const PATIENCE: usize = 2;
 const PROGRESS: f64 = 0.99;
 
-/// One in five samples judges the strength.
+/// One in five samples is held out to choose the strength.
 const JUDGES: usize = 5;
 
-/// With at most this many samples, each of them judges in turn.
+/// With at most this many samples, each is held out in turn.
 const FEW_SAMPLES: usize = 200;
 
 /// Kernel maps are fitted to readings with at most this many samples: eigenvectors of a larger kernel matrix take too long.
 /// With more, they are fitted to completed coordinates.
 const KERNEL_SAMPLES: usize = 2000;
 
-/// Powers of ten by which the nugget for completed coordinates is varied to find one for readings.
+/// Powers of ten by which the nugget for completed coordinates is varied to find the one for readings.
 const NUGGETS: std::ops::RangeInclusive<i32> = -4..=2;
 
 /// The least-squares problem.
@@ -189,7 +189,7 @@ impl Axes<'_> {
         Mat::zeros(self.readings[0].factor.ncols(), self.features.ncols())
     }
 
-    /// The relative error of samples that are left out, all readings together, for each strength, the strongest first.
+    /// The relative error of left-out samples, over all readings together, for each strength, strongest first.
     fn held_out_errors(&self, fold: usize, effort: Effort) -> Vec<f64> {
         let held = |k: &usize| k % JUDGES == fold;
         let (judges, fitted): (Vec<_>, Vec<_>) = (0..self.readings.len()).partition(held);
@@ -223,7 +223,7 @@ impl Axes<'_> {
         errors
     }
 
-    /// The strength with the least error, as a power of ten, and that error.
+    /// The strength with the smallest error, as a power of ten, and that error.
     fn choose(&self, effort: Effort) -> (i32, f64) {
         let samples = self.readings.len();
         let folds = match samples {
@@ -398,7 +398,7 @@ pub(super) fn kernel_weights(
     Ok(KernelAxes::new(z, pass)?.weights(&readings, pass.nugget))
 }
 
-/// The readings less `mean` coordinates.
+/// The readings minus those of the `mean` coordinates.
 fn without(targets: &Targets, mean: &[f64]) -> Result<Vec<SampleTarget>> {
     let readings = targets.readings.as_ref();
     let readings = readings.ok_or_else(|| Error::Data("the targets have no readings".into()))?;

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// Everything that determines a kernel map given the training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelSettings {
-    /// The exponent $p$ of step 2; `None` if the coefficients stay as they are, with one length for all.
+    /// The exponent $p$ of step 2; `None` for unweighted coefficients, with one length for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exponent: Option<f64>,
     /// One kernel regression each; all but the last only re-weight.
@@ -36,7 +36,7 @@ pub struct KernelSettings {
 }
 
 impl KernelSettings {
-    /// What to cite for it.
+    /// What to cite for this map.
     pub(crate) fn references(&self) -> Vec<Reference> {
         let mut references = vec![cite::KERNEL_OPERATORS];
         if self.passes.len() > 1 {
@@ -77,12 +77,12 @@ pub struct Features {
 }
 
 /// The smallest weight of an input direction, as a fraction of the largest. The linear map of a
-/// nonlinear operator is a noisy guide: a direction it drops could never return, so all keep
-/// at least this weight and the re-weighting decides. On 1D Darcy this lowers the
+/// nonlinear operator is a noisy guide, and a direction that it drops could never return. So all
+/// keep at least this weight, and the re-weighting decides. On 1D Darcy this lowers the
 /// validation error by a quarter (0 to 1e-2 were tried, 1e-4 to 1e-2 give similar errors).
 const WEIGHT_FLOOR: f64 = 1e-3;
 
-/// A nugget that was large enough for the samples that chose it may be too small for all; it is then raised tenfold,
+/// A nugget that was large enough for the samples that chose it may be too small for all samples; it is then raised tenfold,
 /// at most this many times.
 pub(super) const RAISES: i32 = 6;
 
@@ -203,8 +203,8 @@ impl Effects {
 }
 
 impl Features {
-    /// The coefficients as they are, $z = s(a - \bar a)$: a plain kernel regression, in orthonormal coordinates that
-    /// of point values.
+    /// Unweighted coefficients, $z = s(a - \bar a)$: a plain kernel regression; in orthonormal coordinates, one on
+    /// point values.
     pub(super) fn isotropic(linear: &LinearMap, coefficients: MatRef<'_, f64>) -> Self {
         let m = coefficients.nrows();
         let mut features = Features {

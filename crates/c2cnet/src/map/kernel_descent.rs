@@ -39,9 +39,9 @@ pub struct HeldOut<'a> {
     pub coefficients: MatRef<'a, f64>,
     /// The map's targets for them.
     pub targets: &'a Targets,
-    /// Which samples are fitted and which judge.
+    /// Which samples are fitted and which are held out.
     pub split: &'a Split,
-    /// The linear map of those that are fitted.
+    /// The linear map of the fitted samples.
     pub linear: &'a LinearMap,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Fold<'a> {
 }
 
 impl<'a> Fold<'a> {
-    /// At most `samples` of the split, four to one.
+    /// At most `samples` of the split, four fitted to one held out.
     pub(super) fn new(held_out: &HeldOut<'a>, samples: usize) -> Self {
         let HeldOut {
             coefficients,
@@ -89,7 +89,7 @@ impl<'a> Fold<'a> {
         (self.a.ncols(), self.held.len())
     }
 
-    /// The mean error of predicted coordinates of the held-out samples, infinite where they are no numbers.
+    /// The mean error of predicted coordinates of the held-out samples, infinite where they are NaN.
     fn error(&self, mut predicted: Mat<f64>) -> f64 {
         for column in 0..predicted.ncols() {
             for (v, m) in predicted.col_mut(column).iter_mut().zip(&self.mean) {
@@ -178,7 +178,7 @@ impl Descent<'_> {
 /// Where a descent begins: at settings that were good before, or where minima of the kernel usually are.
 #[derive(Clone, Copy)]
 pub(super) struct Start {
-    /// Which of the features.
+    /// The index of the features.
     pub(super) features: usize,
     pub(super) kernel: KernelFunction,
     pub(super) from: Option<PassSettings>,
@@ -246,7 +246,7 @@ type Position = (i32, i32);
 struct ErrorGrid<'a> {
     descent: &'a Descent<'a>,
     kernel: KernelFunction,
-    /// Each with its kernel regressions.
+    /// Each fold, with its kernel regressions.
     folds: Vec<(&'a Fold<'a>, Box<dyn Sweep + 'a>)>,
     seen: HashMap<Position, f64>,
 }
@@ -300,7 +300,7 @@ impl<'a> ErrorGrid<'a> {
     }
 
     /// Computes the error at the first of these positions, if unknown, and in parallel those at the following ones, as
-    /// far as threads would otherwise be idle. How many are computed early does not change the result.
+    /// far as threads would otherwise idle. How many are computed early does not change the result.
     fn look_ahead(&mut self, positions: impl Iterator<Item = Position>) -> Result<()> {
         let width = self.descent.dense.side_by_side();
         let unknown = |p: &Position| self.contains(*p) && !self.seen.contains_key(p);

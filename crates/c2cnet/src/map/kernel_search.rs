@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// A choice, with the features it was made in.
 #[derive(Debug)]
 pub struct KernelChoice {
-    /// Features learned on the samples that were not held out of the first split.
+    /// Features learned on the fitted samples of the first split.
     pub features: Features,
     /// The parameters.
     pub settings: KernelSettings,
@@ -40,7 +40,7 @@ pub struct PassReport {
     /// The best parameters of this pass.
     #[serde(flatten)]
     pub settings: PassSettings,
-    /// The exponent in force; none: coefficients as they are.
+    /// The current exponent; `None` for unweighted coefficients.
     pub exponent: Option<f64>,
     /// Its validation error.
     pub error: f64,
@@ -53,7 +53,7 @@ const KERNELS: [KernelFunction; 3] = [
     KernelFunction::Gaussian,
 ];
 
-/// Samples with which parameters are chosen, at most; the final fit uses all.
+/// The most samples with which parameters are chosen; the final fit uses all.
 const SEARCH_SAMPLES: usize = 3000;
 
 /// Samples for a first selection of kernels and exponents before the full comparison, a fifth of
@@ -63,10 +63,10 @@ const COARSE_SAMPLES: usize = 800;
 /// Candidates worse than the best by this factor on the coarse samples are dropped, ...
 const NEAR: f64 = 1.25;
 
-/// ... and so are all after this many.
+/// ... and no more than this many are kept.
 const FINALISTS: usize = 3;
 
-/// Candidates whose initial errors on the fine samples differ by less than this are level.
+/// Candidates whose initial errors on the fine samples differ by less than this are tied.
 const LEVEL: f64 = 1.1;
 
 /// How the settings of a kernel map are chosen: by the error on held-out samples, the mean over several splits if
@@ -131,7 +131,7 @@ impl KernelSearch<'_> {
         })
     }
 
-    /// Re-weighting passes, as long as they help.
+    /// Re-weighting passes, for as long as they help.
     fn reweight(&self, comparison: &Comparison<'_>, found: &mut Found) -> Result<()> {
         let mut features = found.features[0].clone();
         for _ in 0..self.spec.passes {
@@ -382,7 +382,7 @@ impl Comparison<'_> {
             }
         };
         let found = best.into_iter().chain(others.into_iter().flatten());
-        // Of equals, the first.
+        // The first of equals.
         Ok(found.reduce(|best, next| match next.error < best.error {
             true => next,
             false => best,

@@ -21,43 +21,42 @@ pub struct LinearMap {
     pub(super) output_mean: Vec<f64>,
     strength: f64,
     loo_error: f64,
-    /// Reflections that the training samples came with.
+    /// The reflections whose images the training samples include.
     #[serde(skip)]
     pub(super) mirrors: Mirrors,
 }
 
 restore_settled!(LinearMap);
 
-/// Samples whose leave-one-out errors choose the strength, at most; the fit itself uses all samples.
+/// The most samples whose leave-one-out errors choose the strength; the fit itself uses all samples.
 const LOO_SAMPLES: usize = 1000;
 
-/// Weaker strengths are not tried once the error is so many times the smallest.
+/// Weaker strengths are not tried once the error is this many times the smallest.
 const RISEN: f64 = 2.0;
 
 /// Strengths tried, as fractions of the largest squared singular value of the centred coefficients. The weakest
 /// filters nothing that [`RANK`] keeps: where the operator is linear and coefficients decay over many decades, any
-/// stronger one would be all of the error.
+/// stronger one would dominate the error.
 fn strengths() -> impl Iterator<Item = f64> {
     (0..=28).map(|k| 10f64.powi(-k))
 }
 
-/// Weaker strengths than this let a map follow what is next to rounding in its training inputs, and blow up on inputs
-/// that were observed elsewhere: each has to bring the error down by the factor [`WORTH`], as it does where the operator is
-/// linear.
+/// Weaker strengths than this let a map follow what is close to rounding in its training inputs, and blow up on inputs
+/// observed at other points. Each must lower the error by the factor [`WORTH`], as it does where the operator is linear.
 const DEEP: f64 = 1e-16;
 const WORTH: f64 = 0.96;
 
 /// Weaker strengths are lost in the rounding of a Gram matrix.
 const GRAM_ROUNDING: f64 = 1e-13;
 
-/// A sample of which so little is left without it is reproduced whatever it is.
+/// A sample with leverage this close to 1 is always reproduced.
 const LEAST_LEFT: f64 = 1e-6;
 
-/// Singular values below this part of the largest are rounding.
+/// Singular values below this fraction of the largest are rounding errors.
 const RANK: f64 = 1e-14;
 
 impl LinearMap {
-    /// Fits the map; its strength minimises the leave-one-out error. Targets with readings are fitted by these
+    /// Fits the map; its strength minimises the leave-one-out error. Targets with readings are fitted to these
     /// (`joint`), and held-out samples choose the strength.
     ///
     /// With the centred coefficients $A = PSZ^\top$ the fit is $C Z\,\mathrm{diag}(h)Z^\top$,
@@ -143,7 +142,7 @@ impl LinearMap {
         })
     }
 
-    /// A map of weights and of the means of inputs and outputs that were found from sums over samples.
+    /// A map with weights and means of inputs and outputs that were computed from sums over samples.
     pub(super) fn of_sums(
         weights: Mat<f64>,
         (input_mean, output_mean): (Vec<f64>, Vec<f64>),
@@ -166,7 +165,7 @@ impl LinearMap {
         self
     }
 
-    /// Whether its predictions depend on inputs.
+    /// Whether the predictions depend on the inputs.
     pub(crate) fn slopes(&self) -> bool {
         (0..self.weights.ncols()).any(|j| self.weights.col(j).iter().any(|w| *w != 0.0))
     }
@@ -182,14 +181,14 @@ impl LinearMap {
     }
 
     /// The leave-one-out error of the training samples (at most 1,000 of them) at the chosen strength; of a map from
-    /// sums over samples, the error of those that chose it.
+    /// sums over samples, the error on the samples that chose it.
     pub fn loo_error(&self) -> f64 {
         self.loo_error
     }
 
     /// What the map would predict for each of its training samples had it been fitted to the others only:
     /// $c_k - r_k/(1 - 1/N - l_k)$ with residuals $r_k$ and leverages $l_k = a_k^\top(AA^\top + \tau I)^{-1}a_k$.
-    /// `None` where leverages cannot be told from 1.
+    /// `None` where leverages are 1 to rounding.
     pub(super) fn left_out_predictions(
         &self,
         coefficients: MatRef<'_, f64>,
@@ -214,7 +213,7 @@ impl LinearMap {
         &self.output_mean
     }
 
-    /// The chosen strength, as a part of the largest squared singular value of the centred coefficients.
+    /// The chosen strength, as a fraction of the largest squared singular value of the centred coefficients.
     #[cfg(test)]
     pub fn strength(&self) -> f64 {
         self.strength
@@ -232,7 +231,7 @@ impl LinearMap {
 /// Samples that are left out one at a time, in terms of the singular value decomposition.
 struct LeftOut<'a> {
     chosen: Vec<usize>,
-    /// Their rows of $Z$.
+    /// The rows of $Z$ of these samples.
     z: Mat<f64>,
     /// $CZ$.
     cz: &'a Mat<f64>,
@@ -269,8 +268,8 @@ impl LeftOut<'_> {
     }
 }
 
-/// $1 - 1/N - l_k$ for each column of the centred `a`, by the smaller of its Gram matrices. `None` if that of a sample is
-/// next to nothing, or the matrix is not positive definite to rounding.
+/// $1 - 1/N - l_k$ for each column of the centred `a`, by the smaller of its Gram matrices. `None` if the value for a
+/// sample is zero to rounding, or the matrix is not positive definite to rounding.
 fn left_of_samples(a: MatRef<'_, f64>, tau: f64) -> Option<Vec<f64>> {
     let (rows, samples) = a.shape();
     let wide = rows <= samples;
@@ -343,7 +342,7 @@ mod tests {
         })
     }
 
-    /// Ridge regression to all columns but one, predicting that one.
+    /// Ridge regression on all columns but one, predicting that one.
     fn without(k: usize, a: &Mat<f64>, c: &Mat<f64>, tau: f64) -> Mat<f64> {
         let others: Vec<usize> = (0..a.ncols()).filter(|j| *j != k).collect();
         let [mut a_others, mut c_others] =
@@ -376,7 +375,7 @@ mod tests {
             let mut centred = a.clone();
             linalg::subtract_from_columns(&mut centred, &map.input_mean);
             let largest = linalg::largest_singular_value(centred.as_ref());
-            // Another strength, and the weights that it gives.
+            // Another strength, and the resulting weights.
             map.strength = 1e-2;
             let tau = map.strength * largest * largest;
             let mut gram = &centred * centred.transpose();

@@ -18,7 +18,7 @@ use faer::{Mat, MatRef};
 pub(crate) struct Mirrors {
     /// $R$, a power of two: reflections commute and each is its own inverse.
     reflections: usize,
-    /// Of each coefficient: bit $b$ is set if reflection $2^b$ flips its sign.
+    /// For each coefficient: bit $b$ is set if reflection $2^b$ flips its sign.
     parity: Vec<usize>,
 }
 
@@ -162,7 +162,7 @@ impl Mirrors {
     }
 }
 
-/// $M_f \leftarrow \sum_g (-1)^{|f \wedge g|} M_g$ for a power-of-two number of matrices.
+/// In place: $M_f \leftarrow \sum_g (-1)^{|f \wedge g|} M_g$ for a power-of-two number of matrices.
 fn walsh_hadamard(matrices: &mut [Mat<f64>]) {
     let half = matrices.len() / 2;
     if half == 0 {

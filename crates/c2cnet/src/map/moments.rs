@@ -1,7 +1,7 @@
-//! First and second moments of coefficients and coordinates: all that a linear map needs to know of its samples.
+//! First and second moments of coefficients and coordinates: all that a linear map needs to know about its samples.
 //!
-//! With $a$ and $c$ less fixed shifts, $N$, $\sum a$, $\sum c$, $\sum aa^\top$ and $\sum ca^\top$ are sums over samples:
-//! they can be taken over parts of the samples, anywhere, and added. From centred ones,
+//! With fixed shifts subtracted from $a$ and $c$, $N$, $\sum a$, $\sum c$, $\sum aa^\top$ and $\sum ca^\top$ are sums
+//! over samples: they can be computed over parts of the samples, anywhere, and added. From centred sums,
 //! $W = C A^\top (AA^\top + \tau I)^{-1}$ by the eigenvectors of $AA^\top$.
 
 use super::LinearMap;
@@ -12,18 +12,18 @@ use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-/// Samples whose products are taken together.
+/// Samples whose products are computed together.
 const BLOCK: usize = 8192;
 
-/// Eigenvalues below this part of the largest are rounding of the sums.
+/// Eigenvalues below this fraction of the largest are rounding errors of the sums.
 const ROUNDING: f64 = 1e-14;
 
-/// Strengths tried, as parts of the largest eigenvalue. Weaker ones than $10^{-13}$ drown in the rounding of the sums.
+/// Strengths tried, as fractions of the largest eigenvalue. Below $10^{-13}$ they drown in the rounding of the sums.
 fn strengths() -> impl Iterator<Item = f64> {
     (0..=13).map(|k| 10f64.powi(-k))
 }
 
-/// Sums over samples, of values less shifts that are the same for all sums to be added.
+/// Sums over samples of shifted values; the shifts must be the same for all sums that are to be added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moments {
     samples: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Shift<'a> {
 }
 
 impl Moments {
-    /// Of samples with these coefficients and coordinates.
+    /// The sums over samples with these coefficients and coordinates.
     pub(crate) fn of(a: MatRef<'_, f64>, c: MatRef<'_, f64>, shift: Shift<'_>) -> Self {
         let mut moments = Moments {
             samples: a.ncols(),
@@ -70,12 +70,12 @@ impl Moments {
         moments
     }
 
-    /// How many samples.
+    /// The number of samples in the sums.
     pub(crate) fn samples(&self) -> usize {
         self.samples
     }
 
-    /// Adds those of other samples.
+    /// Adds the sums over other samples.
     pub(crate) fn add(&mut self, other: &Moments) {
         self.samples += other.samples;
         let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(t, f)| *t += f);
@@ -85,12 +85,12 @@ impl Moments {
         self.cross += &other.cross;
     }
 
-    /// Whether others can be added.
+    /// Whether the sums of `other` can be added to these.
     pub(crate) fn is_like(&self, other: &Moments) -> bool {
         other.fit(self.inputs.len(), self.outputs.len())
     }
 
-    /// Whether they are of this many coefficients and coordinates.
+    /// Whether the sums are over this many coefficients and coordinates.
     pub(crate) fn fit(&self, inputs: usize, outputs: usize) -> bool {
         self.inputs.len() == inputs
             && self.outputs.len() == outputs
@@ -98,7 +98,7 @@ impl Moments {
             && self.cross.shape() == (outputs, inputs)
     }
 
-    /// The linear maps of these samples, of any strength.
+    /// The linear maps fitted to these samples, for every strength.
     ///
     /// # Errors
     /// If there are fewer than two samples, or the eigenvectors do not converge.
@@ -141,7 +141,7 @@ impl Moments {
     }
 }
 
-/// Linear maps of all strengths.
+/// Linear maps for all strengths.
 pub(crate) struct Regression {
     /// Eigenvectors of $AA^\top$.
     axes: Mat<f64>,
@@ -155,7 +155,7 @@ pub(crate) struct Regression {
 }
 
 impl Regression {
-    /// The strength whose map errs least on samples that are not among the sums, and its error there.
+    /// The strength whose map has the smallest error on samples outside the sums, and that error.
     pub(crate) fn choose(&self, coefficients: MatRef<'_, f64>, targets: &Targets) -> (f64, f64) {
         let all: Vec<usize> = (0..coefficients.ncols()).collect();
         let error = |strength: f64| {
@@ -173,7 +173,7 @@ impl Regression {
         best
     }
 
-    /// The map of one strength, which erred so on samples that chose it.
+    /// The map of one strength, given its error on the samples that chose it.
     pub(crate) fn map(&self, strength: f64, error: f64) -> LinearMap {
         let tau = strength * self.largest;
         let mut scaled = self.effects.clone();

@@ -3,7 +3,7 @@
 //! $$\min_\beta \|K_{NM}\beta - C^\top\|^2 + \nu\,\beta^\top K_{MM}\beta$$
 //! is solved in the features $B = K_{NM}L^{-\top}$, $K_{MM} + \epsilon I = LL^\top$, by
 //! $(B^\top B + \nu I)\gamma = B^\top C^\top$, $\beta = L^{-\top}\gamma$. Both products are sums over samples: they can be
-//! taken over parts of the samples, anywhere, and added.
+//! computed over parts of the samples, anywhere, and added.
 
 use super::kernel::{Features, RAISES, does_not_factor};
 use super::{KernelMap, KernelSettings, PassSettings};
@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 /// Keeps $K_{MM}$ positive definite to rounding.
 pub(super) const JITTER: f64 = 1e-12;
 
-/// Samples whose features are held at the same time.
+/// Samples whose features are kept in memory at the same time.
 const BLOCK: usize = 2048;
 
-/// A kernel map with settled features and centres, whose weights are to be found from sums over samples.
+/// A kernel map with fixed features and centres, whose weights are computed from sums over samples.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(crate) struct Landmarks {
@@ -29,7 +29,7 @@ pub(crate) struct Landmarks {
     /// Features of the centres, one column each.
     #[serde(with = "tensor")]
     centres: Mat<f64>,
-    /// What is subtracted from coordinates.
+    /// The shift that is subtracted from coordinates.
     #[serde(with = "tensor")]
     output_mean: Vec<f64>,
     settings: KernelSettings,
@@ -77,7 +77,7 @@ impl Landmarks {
         Ok(landmarks)
     }
 
-    /// At most `count` of the centres of a map that was fitted to few samples.
+    /// Takes at most `count` centres of a map that was fitted to few samples.
     ///
     /// # Errors
     /// As [`Landmarks::choose`].
@@ -93,7 +93,7 @@ impl Landmarks {
         Self::choose(features, centres.as_ref(), output_mean, settings, seed)
     }
 
-    /// How many.
+    /// The number of centres.
     pub(crate) fn count(&self) -> usize {
         self.centres.ncols()
     }
@@ -118,10 +118,10 @@ impl Landmarks {
         KernelSums { gram, right }
     }
 
-    /// The map of these sums with the nugget, which is raised where they do not factor with it.
+    /// The map fitted from these sums with the nugget, which is raised if the matrix does not factor.
     ///
     /// # Errors
-    /// If they do not factor with a much larger one.
+    /// If the matrix does not factor with a much larger nugget either.
     pub(crate) fn solve(&self, sums: &KernelSums, nugget: f64) -> Result<KernelMap> {
         let mut settings = self.settings.clone();
         if let Some(last) = settings.passes.last_mut() {
@@ -171,19 +171,19 @@ impl KernelSums {
         self.right += &other.right;
     }
 
-    /// Whether others can be added.
+    /// Whether the sums of `other` can be added to these.
     pub(crate) fn is_like(&self, other: &KernelSums) -> bool {
         self.gram.shape() == other.gram.shape() && self.right.shape() == other.right.shape()
     }
 
-    /// Whether they are sums over features of `landmarks`.
+    /// Whether these are sums over features of `landmarks`.
     pub(crate) fn fit(&self, landmarks: &Landmarks) -> bool {
         let m = landmarks.count();
         self.gram.shape() == (m, m) && self.right.shape() == (m, landmarks.output_mean.len())
     }
 }
 
-/// The Cholesky factor of `a` with `diagonal` added to its diagonal, ten times as much where that is too little.
+/// The Cholesky factor of `a` with `diagonal` added to its diagonal, or ten times that if it is too little.
 fn raised(a: &Mat<f64>, diagonal: f64) -> Option<Mat<f64>> {
     (0..=RAISES).find_map(|raise| {
         let mut l = a.clone();

@@ -118,7 +118,7 @@ impl C2CNet {
         for k in 0..coordinates.ncols() {
             if let Some(v) = coordinates.col(k).iter().find(|v| !v.is_finite()) {
                 return Err(Error::Numerical(format!(
-                    "the model's {} map gives {v} for sample {k}; its inputs are not like those of the fit",
+                    "the model's {} map gives {v} for sample {k}; its inputs are unlike the training inputs",
                     self.map.kind()
                 )));
             }

@@ -60,8 +60,8 @@ impl MovingNodes {
             let nodes = output.points_of(k);
             if nodes.len() != n {
                 return Err(Error::Data(format!(
-                    "sample {k} has {} nodes, others have {n}: nodes that move with the inputs are as many in each \
-                     sample",
+                    "sample {k} has {} nodes, others have {n}: moving nodes need the same number of nodes in \
+                     every sample",
                     nodes.len()
                 )));
             }

@@ -89,7 +89,7 @@ impl Archive {
                 let mut object = serde_json::Map::new();
                 for (key, value) in fields {
                     let Value::Text(key) = key else {
-                        return Err(Error::Data(format!("a key of {path} is no text")));
+                        return Err(Error::Data(format!("a key of {path} is not text")));
                     };
                     let value = self.take(value, &below(&key))?;
                     object.insert(key, value);
@@ -108,7 +108,7 @@ impl Archive {
             }
             _ => {
                 return Err(Error::Data(format!(
-                    "{path} is of a kind that is not stored"
+                    "{path} has a type that cannot be stored"
                 )));
             }
         })

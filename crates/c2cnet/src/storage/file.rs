@@ -43,11 +43,10 @@ impl Archive {
     /// What [`Archive::write`] writes.
     ///
     /// # Errors
-    /// If the parts cannot be put together.
+    /// If the parts cannot be assembled.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let apart = |e: &dyn std::fmt::Display| {
-            Error::Data(format!("the file cannot be put together: {e}"))
-        };
+        let apart =
+            |e: &dyn std::fmt::Display| Error::Data(format!("the file cannot be assembled: {e}"));
         let bytes = |a: &Array| a.values.iter().flat_map(|v| v.to_le_bytes()).collect();
         let bytes: Vec<Vec<u8>> = self.arrays.values().map(bytes).collect();
         let views = self.arrays.iter().zip(&bytes).map(|((name, a), bytes)| {

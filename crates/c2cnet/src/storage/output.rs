@@ -182,7 +182,7 @@ impl Claim {
             }
         }
         let reason =
-            "another process is making this file; wait until it finishes, or give another name";
+            "another process is writing this file; wait until it finishes, or give another name";
         Err(io(io::Error::other(reason)))
     }
 }

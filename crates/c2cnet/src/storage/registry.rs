@@ -31,7 +31,7 @@ impl<E: Clone> Registry<E> {
         match entries.iter().find(|e| e.0 == name) {
             Some(known) if known.1 == TypeId::of::<T>() => Ok(()),
             Some(_) => Err(Error::Config(format!(
-                "the {} {name:?} is registered already, with another type; choose another name",
+                "the {} {name:?} is already registered for another type; choose another name",
                 self.what
             ))),
             None => {

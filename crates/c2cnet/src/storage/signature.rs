@@ -4,8 +4,8 @@
 pub const SIGNATURE: usize = 16;
 
 const BY_PYTHON: &str =
-    "make data of it by `python -m c2cnet convert FILE data.npz --f NAME --u NAME`";
-const BY_CONVERT: &str = "make data of it by `c2cnet convert FILE -o data.npz`";
+    "convert it with `python -m c2cnet convert FILE data.npz --f NAME --u NAME`";
+const BY_CONVERT: &str = "convert it with `c2cnet convert FILE -o data.npz`";
 
 /// What files begin with, what they are, and what can be done with them.
 const KNOWN: [(&[u8], &str, &str); 11] = [

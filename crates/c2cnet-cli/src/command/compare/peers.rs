@@ -23,7 +23,7 @@ pub enum Peer {
     B2b,
 }
 
-/// What makes the environment.
+/// The command that makes the environment.
 const MAKE: &str = "peers/run.sh peers.run --help";
 
 /// Where the peers are, and the Python that runs them.
@@ -42,7 +42,7 @@ pub struct Training<'a> {
 }
 
 impl Environment {
-    /// Finds the peers here or above, and sees whether their Python can run them.
+    /// Finds the peers here or above, and checks whether their Python can run them.
     pub fn find(python: Option<&Path>) -> Result<Self> {
         let here = std::env::current_dir().map_err(|e| Error::io(".", e))?;
         let Some(repository) = (here.ancestors()).find(|f| f.join("peers/run.py").is_file()) else {
@@ -53,7 +53,7 @@ impl Environment {
             )));
         };
         let python = match python {
-            // A path, as opposed to a name to look up, is seen from here, not from the repository.
+            // A path, as opposed to a name to look up, is relative to here, not to the repository.
             Some(path) if path.components().count() > 1 => here.join(path),
             Some(name) => name.to_path_buf(),
             None => default_python().ok_or_else(|| {
@@ -96,7 +96,7 @@ impl Environment {
         ))
     }
 
-    /// Trains a peer and gives its result.
+    /// Trains a peer and returns its result.
     pub fn train(&self, training: &Training<'_>) -> Result<PeerResult> {
         let folder = temporary()?;
         let out = folder.path().join("result.json");
@@ -151,8 +151,8 @@ fn temporary() -> Result<tempfile::TempDir> {
     tempfile::tempdir().map_err(|e| Error::io(std::env::temp_dir(), e))
 }
 
-/// Runs to the end, or until Ctrl-C, and gives what was said on standard error. The outer error is
-/// that of starting.
+/// Runs to the end, or until Ctrl-C, and returns what was written to standard error. The outer error is
+/// a failure to start.
 fn run(mut command: Command, folder: &Path) -> io::Result<Result<(ExitStatus, String)>> {
     let log = folder.join("stderr");
     command

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! leading samples of some shards ──> template
-//!            every shard ──> read ──> sums ──> merged, dropped     (a checkpoint now and then)
+//!            every shard ──> read ──> sums ──> merged, dropped     (checkpoints)
 //!                                               └──> model
 //! ```
 
@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Samples that settle the template, at most: bases and kernels hardly change with more.
+/// The most samples that determine the template: bases and kernels hardly change with more.
 const MOST_FIRST: usize = 5000;
 
 /// They are taken from this many shards, evenly spaced: shards may be sorted by what they hold.
 const FIRST_SHARDS: usize = 16;
 
-/// Part of the memory that a shard may take as numbers, which are copied on the way.
+/// Fraction of the memory that the values of a shard may need; they are copied on the way.
 const SHARD_PART: f64 = 0.2;
 
 /// About how many square matrices of first samples exist at the same time.
@@ -34,10 +34,10 @@ const FIRST_SQUARES: f64 = 6.0;
 /// About how many copies of their values exist at the same time.
 const FIRST_COPIES: f64 = 4.0;
 
-/// The part of the memory that the matrices and copies of first samples may take.
+/// The fraction of the memory that the matrices and copies of first samples may use.
 const FIRST_PART: f64 = 0.5;
 
-/// Square matrices of centres that exist at the same time, and the part of the memory that they may take.
+/// The number of square matrices of centres that exist at the same time, and the fraction of memory that they may use.
 const CENTRE_SQUARES: f64 = 6.0;
 const CENTRE_PART: f64 = 0.5;
 
@@ -59,7 +59,7 @@ pub struct Stream<'a> {
     pub resume: bool,
 }
 
-/// What came of it.
+/// The result of the fit.
 pub struct Fitted {
     pub model: C2CNet,
     pub report: AccumulationReport,
@@ -77,15 +77,15 @@ pub struct Pace {
     pub reading: f64,
 }
 
-/// All that is needed to go on.
+/// All that is needed to continue.
 #[derive(Serialize, Deserialize)]
 struct State<T, S> {
     mark: String,
-    /// Tells the fit from any other.
+    /// Identifies the fit.
     of: String,
     template: T,
     sums: S,
-    /// How many leading training samples of each shard settled the template.
+    /// How many leading training samples of each shard determined the template.
     taken: Vec<usize>,
     /// How many shards are summed.
     done: usize,
@@ -96,7 +96,7 @@ type Begun = State<Template, Accumulator>;
 
 impl Stream<'_> {
     /// # Errors
-    /// If a shard cannot be used, unless such are skipped; if there is no memory for what is asked; if interrupted.
+    /// If a shard cannot be used, unless bad ones are skipped; if there is too little memory; if interrupted.
     pub fn fit(&self, progress: &Progress) -> Result<Fitted> {
         self.check_centres()?;
         let mut state = match self.checkpoint(progress)? {
@@ -183,7 +183,7 @@ impl Stream<'_> {
         )
     }
 
-    /// Settles the template on leading samples of some shards.
+    /// Determines the template from leading samples of some shards.
     fn begin(&self, progress: &Progress) -> Result<Begun> {
         progress.step("reading the first samples");
         let count = self.shards.len();
@@ -201,7 +201,7 @@ impl Stream<'_> {
                 let train = data.train_indices();
                 let take = wanted.div_ceil(parts).min(train.len());
                 match take {
-                    0 => return Err(Error::Data("it has no training sample".into())),
+                    0 => return Err(Error::Data("it has no training samples".into())),
                     _ => add(&mut first, data.select(&train[..take]))?,
                 }
                 Ok(take)
@@ -241,7 +241,7 @@ impl Stream<'_> {
         Ok(state)
     }
 
-    /// How many samples like those of `data` may settle the template within the memory.
+    /// How many samples like those of `data` fit in memory to determine the template.
     fn most_first(&self, data: &Dataset) -> Result<usize> {
         let fields = data.inputs.iter().chain(&data.outputs);
         let values: usize = fields.map(|(_, field)| field.values_of(0).len()).sum();
@@ -281,7 +281,7 @@ impl Stream<'_> {
         all.to_string()
     }
 
-    /// The checkpoint to go on from, if that is asked for and there is one of this fit.
+    /// The checkpoint to continue from, if that was asked for and one of this fit exists.
     fn checkpoint(&self, progress: &Progress) -> Result<Option<Begun>> {
         let folder = self.checkpoints.folder().display();
         if !self.resume {
@@ -295,7 +295,7 @@ impl Stream<'_> {
         }
         let Some(archive) = self.checkpoints.read(MARK)? else {
             progress.note(format!(
-                "there is no checkpoint of shards in {folder}; the fit starts at the beginning"
+                "there is no checkpoint of shards in {folder}; the fit starts from the beginning"
             ));
             return Ok(None);
         };
@@ -307,7 +307,7 @@ impl Stream<'_> {
             return Ok(None);
         }
         progress.note(format!(
-            "resuming after {} of {} shards",
+            "resuming: {} of {} shards done",
             state.done,
             self.shards.len()
         ));

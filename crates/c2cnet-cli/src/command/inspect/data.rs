@@ -12,7 +12,7 @@ const MOST_COMPONENTS: usize = 8;
 
 /// Text and JSON for a data set.
 pub fn describe(data: &Dataset) -> (String, Value) {
-    // Predictions have outputs alone.
+    // Predictions have only outputs.
     let kind = match data.inputs.is_empty() {
         true => "prediction",
         false => "data",
@@ -101,7 +101,7 @@ fn rings(fields: &[(String, &Field)]) -> Vec<String> {
     }
     let line = |(axes, labels): (String, Vec<&str>)| {
         format!(
-            "{}: periodic along {axes}: equal steps, and values continue from the end to the beginning",
+            "{}: periodic along {axes}: equal steps, and values wrap around from the end to the beginning",
             labels.join(", ")
         )
     };

@@ -180,7 +180,7 @@ fn judged(info: &Value) -> String {
     }
     // Every map but a network by the recipe `paper` is judged by samples that did not train it.
     let on = match info["held_out"].as_bool() {
-        Some(false) => "training samples, all of which trained",
+        Some(false) => "training samples, all used for training",
         _ => "held-out training samples",
     };
     format!("\n\nerrors on {on}\n{errors}")

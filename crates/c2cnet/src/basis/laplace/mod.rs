@@ -104,7 +104,7 @@ impl LaplaceSpec {
     fn build_on_box(&self, domain: &Bounds) -> Result<OnBox> {
         let useless = |setting: String| {
             Error::Config(format!(
-                "laplace: {setting} has no effect on a box, where the functions are known; remove it"
+                "laplace: {setting} has no effect on a box, where the eigenfunctions have a closed form; remove it"
             ))
         };
         match (self.elements, self.slack) {

@@ -26,7 +26,7 @@ pub(in crate::choose) fn smallest_good_enough(ranked: &[Ranked], negligible: f64
         .expect("one of them fits best")
 }
 
-/// For each family its best size and the smallest one nearly as good; the best of all these.
+/// For each family its best size and the smallest one that is nearly as good; of these, the best ones.
 pub(in crate::choose) fn finalists(ranked: &[Ranked]) -> Vec<usize> {
     let mut chosen = Vec::new();
     let mut families: Vec<usize> = ranked.iter().map(|r| r.family).collect();
@@ -123,7 +123,7 @@ mod tests {
             };
             pairs.iter().map(one).collect()
         };
-        // Noise: more functions follow it a little better at the points and worse between them.
+        // Noise: with more functions the error is a little lower at the points and higher between them.
         let noisy = ranked(&[
             (8, 0.5, 0.5),
             (16, 0.101, 0.098),
@@ -131,10 +131,10 @@ mod tests {
             (64, 0.11, 0.07),
         ]);
         assert_eq!(smallest_good_enough(&noisy, 1e-5), 1);
-        // Few points: between them the gain is hidden, at them it shows.
+        // Few points: the gain is hidden between them, but shows at them.
         let rough = ranked(&[(64, 5e-2, 2e-2), (128, 2.9e-2, 7e-3), (256, 2.7e-2, 1e-3)]);
         assert_eq!(smallest_good_enough(&rough, 1e-5), 2);
-        // As good as exact is good enough.
+        // Exact to rounding is good enough.
         assert_eq!(smallest_good_enough(&rough, 6e-2), 0);
     }
 }

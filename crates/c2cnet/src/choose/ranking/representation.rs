@@ -51,7 +51,7 @@ impl Ranking<'_> {
                 let error = mean_relative(&errors, &evaluation.norm_squared);
                 (error, error)
             }
-            None => return Err(Error::Data("no point could be withheld".into())),
+            None => return Err(Error::Data("no points could be withheld".into())),
         };
         Ok(Represented {
             decoder,

@@ -24,7 +24,7 @@ pub(super) struct Flat {
     batches: Vec<Batch>,
 }
 
-/// Points whose Jacobians are computed together, with the signs of their combinations below each other.
+/// Points whose Jacobians are computed together, with the signs of their combinations stacked.
 struct Batch {
     points: Vec<u32>,
     signs: Vec<f64>,
@@ -35,14 +35,14 @@ impl<'a> Average<'a> {
         Average { gradients, effort }
     }
 
-    /// How many numbers it takes on the GPU.
+    /// How many values it needs on the GPU.
     pub(super) fn numbers(&self) -> usize {
         let (q, n) = self.gradients.z.shape();
         let d = self.gradients.weights.nrows();
         n * n + (ROWS + d) * (n + q + d) + q * (n + q)
     }
 
-    /// What the sum over points is to be multiplied by.
+    /// The factor that the sum over points is multiplied by.
     pub(super) fn share(&self) -> f64 {
         let Effort { points, rows } = self.effort;
         1.0 / (points * if self.combined() { rows } else { 1 }) as f64
@@ -68,7 +68,7 @@ impl<'a> Average<'a> {
         }
     }
 
-    /// The same signs at each point as on the processor; none where all directions are taken.
+    /// The same signs at each point as on the CPU; none where all directions are taken.
     fn signs(&self, points: &[u32]) -> Vec<f64> {
         if !self.combined() {
             return Vec::new();

@@ -15,7 +15,7 @@ pub(super) fn address<T>(slice: &CudaSlice<T>) -> u64 {
     slice.device_ptr(slice.stream()).0
 }
 
-/// Memory on a stream, with errors in words.
+/// Memory on a stream, with readable errors.
 #[derive(Clone, Copy)]
 pub(super) struct Heap<'a> {
     pub(super) gpu: &'a Gpu,
@@ -143,7 +143,7 @@ impl<T: Real> Buffers<T> {
         })
     }
 
-    /// Brings in what layers in a basis need.
+    /// Copies in what layers in a basis need.
     pub(super) fn furnish(&mut self, heap: Heap<'_>, layers: &Layers<'_, T>) -> Result<()> {
         let mut put = |buffer: Buffer, a: MatRef<'_, T>| -> Result<()> {
             let values = columns(a, padded(a.nrows()), a.ncols());
@@ -155,7 +155,7 @@ impl<T: Real> Buffers<T> {
         put(Buffer::Projection, layers.projection)
     }
 
-    /// Where a buffer begins that is not shared with other rooms.
+    /// Where a buffer begins that is not shared with other workspaces.
     pub(super) fn address(&self, buffer: Buffer) -> u64 {
         address(&self.buffers[&buffer])
     }

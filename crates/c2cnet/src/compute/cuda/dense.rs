@@ -23,10 +23,10 @@ pub(super) const RADIAL: [(&str, KernelFunction); 3] = [
     ("GAUSSIAN", KernelFunction::Gaussian),
 ];
 
-/// Matrices with fewer rows are done here before a GPU has begun.
+/// With fewer rows the CPU is done before a GPU has started.
 const SMALL: usize = 512;
 
-/// The part of the free memory that may be taken.
+/// The fraction of the free memory that may be used.
 const SHARE: f64 = 0.9;
 
 /// The GPU's dense algebra.
@@ -36,7 +36,7 @@ pub(crate) struct CudaDense {
     kernels: Kernels,
 }
 
-/// The source with the numbers of the radial kernels in front of it.
+/// The source, preceded by the numbers of the radial kernels.
 pub(super) fn source() -> String {
     let define = |(number, (name, _)): (usize, &(&str, _))| format!("#define {name} {number}\n");
     let numbers: String = RADIAL.iter().enumerate().map(define).collect();
@@ -61,7 +61,7 @@ pub(super) fn flat(a: MatRef<'_, f64>) -> Vec<f64> {
     values
 }
 
-/// The other way; `values` are whole columns.
+/// Back into a matrix; `values` are whole columns.
 fn shaped(values: &[f64], rows: usize, columns: usize) -> Mat<f64> {
     let mut all = Mat::zeros(rows, columns);
     linalg::par_column_chunks(all.as_mut(), 32, |start, mut chunk| {
@@ -89,7 +89,7 @@ impl CudaDense {
         })
     }
 
-    /// Waits for one's turn.
+    /// Waits for the caller's turn.
     fn stream(&self) -> Result<StreamGuard<'_>> {
         let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         let bound = self.gpu.context.bind_to_thread();
@@ -195,7 +195,7 @@ impl Dense for CudaDense {
         }
         let norms = |a| linalg::column_norms_squared(a);
         let (own, others) = ((flat(z), norms(z)), (flat(held), norms(held)));
-        // As on the processor: solved for whichever has fewer columns, the targets or the held-out samples.
+        // As on the CPU: solved for whichever has fewer columns, the targets or the held-out samples.
         let few_targets = c.nrows() < h;
         let targets = if few_targets {
             flat(c.transpose())
@@ -254,7 +254,7 @@ impl Sweep for CudaSweep<'_> {
         let stream = self.dense.stream()?;
         stream.kernel(&self.within, pass, Some(pass.nugget), &self.k)?;
         stream.kernel(&self.across, pass, None, &self.k_held)?;
-        // Nobody waits for it: a turn is one thread's.
+        // Never contended: a turn belongs to one thread.
         let mut alpha =
             (self.alpha.as_ref()).map(|alpha| alpha.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(alpha) = &mut alpha {

@@ -116,7 +116,7 @@ impl Lane {
         done.map_err(|e| gpu.product_failed(e))
     }
 
-    /// Products $C = AB$, or added to $C$, each matrix (pointer, leading dimension) a stride behind the last.
+    /// Products $C = AB$, or added to $C$, each matrix (pointer, leading dimension) one stride after the previous one.
     ///
     /// # Safety
     /// They must be matrices of these shapes on the GPU.

@@ -1,4 +1,4 @@
-//! NVIDIA GPUs: what is loaded when one is asked for, and what is said when something is missing.
+//! NVIDIA GPUs: what is loaded when one is asked for, and the messages when something is missing.
 
 mod arguments;
 mod average;
@@ -28,9 +28,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const SOURCE: &str = include_str!("kernels.cu");
 
 /// What to do where there is no GPU.
-const INSTEAD: &str = "or take the processor: --device cpu";
+const INSTEAD: &str = "or use the CPU: --device cpu";
 
-/// `f32` or `f64`, as GPUs have them.
+/// `f32` or `f64` on a GPU.
 pub trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 'static {
     #[doc(hidden)]
     const NAME: &'static str;
@@ -50,7 +50,7 @@ pub trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + 's
         c: (u64, i32),
     ) -> std::result::Result<(), CublasError>;
 
-    /// Products $C \leftarrow AB + \beta C$, each matrix a stride behind the last, by cuBLAS.
+    /// Products $C \leftarrow AB + \beta C$, each matrix one stride after the previous one, by cuBLAS.
     ///
     /// # Safety
     /// As [`Real::product`], for all of them.
@@ -136,9 +136,9 @@ pub(super) struct Gpu {
     name: String,
     /// Kernels by name: those of training in each precision, and those of dense algebra.
     modules: Mutex<HashMap<&'static str, Arc<CudaModule>>>,
-    /// Lanes of trainings that have ended.
+    /// Lanes of training runs that have ended.
     idle: Mutex<Vec<Vec<lanes::Lane>>>,
-    /// Held while a training is prepared: what one loads and allocates would end the recording of another.
+    /// Held while a training run is prepared: what one loads and allocates would abort the recording of another.
     preparing: Mutex<()>,
     /// Dense algebra, once it was asked for.
     dense: OnceLock<Arc<CudaDense>>,
@@ -160,7 +160,7 @@ pub(super) fn dense(gpu: &Arc<Gpu>) -> Result<Arc<CudaDense>> {
 }
 
 impl Gpu {
-    /// The GPU of this number; opened once in a process.
+    /// The GPU with this number; opened once per process.
     pub(super) fn open(ordinal: usize) -> Result<Arc<Self>> {
         static OPEN: OnceLock<Mutex<HashMap<usize, Arc<Gpu>>>> = OnceLock::new();
         let open = OPEN.get_or_init(Mutex::default);
@@ -177,7 +177,7 @@ impl Gpu {
         let count = count()?;
         if ordinal >= count {
             return Err(Error::Device(format!(
-                "there is no GPU {ordinal}: the driver has {count} of them, from 0; {INSTEAD}"
+                "there is no GPU {ordinal}: the driver sees {count}, numbered from 0; {INSTEAD}"
             )));
         }
         // SAFETY: these only look for libraries.
@@ -200,7 +200,7 @@ impl Gpu {
             Error::Device(format!("GPU {ordinal} cannot be used: {why}; {INSTEAD}"))
         };
         let context = CudaContext::new(ordinal).map_err(broken)?;
-        // SAFETY: every training has its own buffers, on its own streams, which it orders itself.
+        // SAFETY: every training run has its own buffers, on its own streams, which it orders itself.
         unsafe { context.disable_event_tracking() };
         let name = context.name().map_err(broken)?;
         Ok(Gpu {
@@ -214,7 +214,7 @@ impl Gpu {
         })
     }
 
-    /// Notes something that a user should know, once.
+    /// Records something that a user should know, once.
     pub(super) fn warn(&self, what: String) {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         if !warnings.contains(&what) {
@@ -231,7 +231,7 @@ impl Gpu {
         &self.name
     }
 
-    /// All memory and what is free of it, in bytes.
+    /// Total and free memory, in bytes.
     pub(super) fn memory(&self) -> Option<(u64, u64)> {
         let (free, all) = self.context.mem_get_info().ok()?;
         Some((all as u64, free as u64))
@@ -279,7 +279,7 @@ impl Gpu {
         ))
     }
 
-    /// What a failure of the driver means for someone who waits for a training.
+    /// A failure of the driver, explained to someone who waits for a training run.
     fn fault(&self, error: DriverError) -> Error {
         let name = &self.name;
         Error::Device(match error.0 {
@@ -288,12 +288,12 @@ impl Gpu {
                     format!(" ({} free of {})", gibibytes(free), gibibytes(all))
                 });
                 format!(
-                    "{name} has too little memory{free}: take smaller batches (`batch` of the network), end other \
-                     work on it, {INSTEAD}"
+                    "{name} has too little memory{free}: use smaller batches (`batch` of the network), stop \
+                     other programs that use it, {INSTEAD}"
                 )
             }
             _ => format!(
-                "{name} failed: {}; what was saved in checkpoints is not lost, --resume continues from it",
+                "{name} failed: {}; nothing saved in checkpoints is lost, and --resume continues from there",
                 explain(&error)
             ),
         })
@@ -308,7 +308,7 @@ fn gibibytes(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64)
 }
 
-/// The driver's own words, where it has some.
+/// The driver's own message, if it has one.
 fn explain(error: &DriverError) -> String {
     let name = error.error_name().map(|s| s.to_string_lossy().into_owned());
     let text = error
@@ -320,7 +320,7 @@ fn explain(error: &DriverError) -> String {
     }
 }
 
-/// The kernels with what the host decides in front of them.
+/// The kernels, preceded by what the host decides.
 fn source<T: Real>() -> String {
     let curves = ["GELU", "GELU_TANH", "TANH", "RELU", "SILU", "NONE"];
     let mut text = format!("typedef {} real;\n", T::NAME);

@@ -1,4 +1,4 @@
-//! Matrices on a GPU and what can be done with them, by one caller at a time.
+//! Matrices on a GPU and operations on them, by one caller at a time.
 
 use super::Gpu;
 use super::buffers::{Heap, address};
@@ -83,7 +83,7 @@ fn not_solved(gpu: &Gpu, error: CusolverError) -> Error {
     Error::Device(format!("{}: cuSOLVER failed: {:?}", gpu.name(), error.0))
 }
 
-/// The right to use the stream, which one caller has at a time.
+/// The right to use the stream, held by one caller at a time.
 pub(super) struct StreamGuard<'a> {
     gpu: &'a Gpu,
     kernels: &'a Kernels,
@@ -139,7 +139,7 @@ impl<'a> StreamGuard<'a> {
         self.heap().fetch(&a.values)
     }
 
-    /// $AB$, each transposed where it says so.
+    /// $AB$, each transposed if its flag says so.
     pub(super) fn product(
         &self,
         a: (&DeviceMatrix, bool),
@@ -272,7 +272,7 @@ impl<'a> StreamGuard<'a> {
     }
 
     /// Rows of $\alpha$, or of combinations of them, weighted by the slopes of the kernel between the samples and
-    /// `points`, `each` rows to a point: `weighted` itself holds combinations, or is filled from $\alpha$ `from`.
+    /// `points`, `each` rows per point: `weighted` itself holds combinations, or is filled from $\alpha$ `from`.
     pub(super) fn weigh(
         &self,
         weighted: &DeviceMatrix,

@@ -11,7 +11,7 @@ fn sources_name_their_precision_and_every_curve() {
     }
 }
 
-/// The kernels take their arguments as bytes: sizes that differ would shift everything behind.
+/// The kernels take their arguments as bytes: sizes that differ would shift everything after them.
 #[test]
 fn arguments_have_the_size_that_c_gives_them() {
     use arguments::{LossInput, UpdateInput};

@@ -204,7 +204,7 @@ impl<T: Real> CudaTrainer<T> {
         self.at(buffers, view.buffer) + (view.offset * size_of::<T>()) as u64
     }
 
-    /// Gives an operation to its lane; a wait is an event, which a recording needs to its end.
+    /// Gives an operation to its lane; a wait is an event, which a recording needs until it ends.
     fn issue(&self, buffers: &Buffers<T>, lane: usize, op: &Op) -> Result<Option<CudaEvent>> {
         let on = &self.lanes[lane];
         match *op {
@@ -315,7 +315,7 @@ impl<T: Real> CudaTrainer<T> {
         self.launched(unsafe { launch.launch(grid) })
     }
 
-    /// Where the order of samples is; nowhere if they go as they come.
+    /// The address of the order of samples; null if they are taken in their own order.
     fn order_of(&self, buffers: &Buffers<T>) -> u64 {
         match buffers.batches.count {
             1 => 0,
@@ -499,10 +499,10 @@ impl<T: Real> Trainer<T> for CudaTrainer<T> {
     }
 }
 
-/// The number of no activation, as `source` has it.
+/// The number that `source` gives to "no activation".
 const NO_CURVE: i32 = 5;
 
-/// As `source` numbers them.
+/// The number that `source` gives to an activation.
 fn number(curve: Curve) -> i32 {
     match curve {
         Curve::Gelu => 0,
@@ -521,12 +521,12 @@ fn blocks(count: u32, threads: u32) -> LaunchConfig {
     }
 }
 
-/// A thread for every four numbers.
+/// One thread per four numbers.
 fn by_fours(len: usize) -> LaunchConfig {
     blocks(len.div_ceil(4 * THREADS as usize) as u32, THREADS)
 }
 
-/// A thread for every four rows of a column; `ld` is a multiple of four.
+/// One thread per four rows of a column; `ld` is a multiple of four.
 fn by_columns(ld: usize, columns: usize) -> LaunchConfig {
     let (x, y) = (32, THREADS / 32);
     LaunchConfig {

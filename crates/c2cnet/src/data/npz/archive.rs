@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-/// Arrays that a file may hold; more than any data set has, few enough to compare their names.
+/// The most arrays that a file may hold: more than any data set has, few enough to compare their names.
 const MOST_KEYS: usize = 4096;
 
-/// Bytes of a text.
+/// The most bytes of a text.
 const MOST_TEXT: u64 = 1 << 26;
 
-/// By how much DEFLATE shortens at most, and what it may be off by in a short stream.
+/// The best compression ratio of DEFLATE, and the slack for a short stream.
 const MOST_DEFLATED: u64 = 1032;
 const DEFLATE_SLACK: u64 = 1 << 10;
 
@@ -26,12 +26,12 @@ pub(in crate::data) struct NpzFile {
     pub path: PathBuf,
     /// The keys in the order of the file, without `.npy`.
     pub keys: Vec<String>,
-    /// Where in the archive the array of a key is.
+    /// The index of a key's array in the archive.
     places: HashMap<String, usize>,
     archive: ZipArchive<BufReader<File>>,
-    /// Points of inputs, by name, that stand in for those which the file lacks.
+    /// Points of inputs, by name, that stand in for those that the file lacks.
     pub known: Vec<(String, Points)>,
-    /// Whether outputs are read for their points alone; their values are zeros then.
+    /// Whether outputs are read for their points only; their values are then zeros.
     pub inputs_alone: bool,
     /// Bytes of the file.
     size: u64,
@@ -80,7 +80,7 @@ impl NpzFile {
         self.places.contains_key(key)
     }
 
-    /// The array `key`, or `None` if the file has none; `accept` sees what it claims to be before it is read.
+    /// The array `key`, or `None` if the file has none; `accept` checks its header before it is read.
     pub fn array(
         &mut self,
         key: &str,
@@ -102,7 +102,7 @@ impl NpzFile {
         })
     }
 
-    /// What `read` makes of the array `key`, after its header.
+    /// The result of `read` for the array `key`, after its header.
     fn entry<T>(
         &mut self,
         key: &str,
@@ -241,7 +241,7 @@ impl NpzFile {
     }
 }
 
-/// Holds the sizes that an archive gives for an entry against its own size.
+/// Checks the sizes that an archive gives for an entry against the size of the file.
 fn check_sizes(entry: &ZipFile<'_, impl Read>, file: u64) -> std::result::Result<(), String> {
     let (size, packed) = (entry.size(), entry.compressed_size());
     let most = packed.saturating_mul(MOST_DEFLATED) + DEFLATE_SLACK;
@@ -253,7 +253,7 @@ fn check_sizes(entry: &ZipFile<'_, impl Read>, file: u64) -> std::result::Result
     }
 }
 
-/// What the first bytes of a file that is not an archive say about it.
+/// Describes a file that is not an archive by its first bytes.
 fn not_an_archive(start: &[u8], error: &zip::result::ZipError) -> String {
     if start.starts_with(b"PK") {
         format!("a damaged or truncated npz file ({error}); copy or write it again")

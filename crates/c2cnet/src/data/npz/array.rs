@@ -19,7 +19,7 @@ pub(in crate::data) enum Values {
     Text(Vec<String>),
 }
 
-/// What an array says of itself, before any of it is read.
+/// What the header of an array says, before any values are read.
 #[derive(Debug)]
 pub(in crate::data) struct Header {
     pub shape: Vec<usize>,
@@ -40,8 +40,8 @@ pub(in crate::data) enum Kind {
 }
 
 impl Header {
-    /// Reads the header of a `.npy` stream of `available` bytes; on failure says why. What it claims is held against
-    /// those bytes, so that nothing is allocated for entries that are not there.
+    /// Reads the header of a `.npy` stream of `available` bytes; on failure says why. Its claims are checked against
+    /// those bytes, so that nothing is allocated for entries that do not exist.
     pub fn read(reader: &mut dyn Read, available: u64) -> Result<Header, String> {
         let (header, length) = read_header(reader)?;
         let DType::Plain(dtype) = header.dtype() else {
@@ -53,7 +53,7 @@ impl Header {
         let width = dtype.num_bytes().unwrap_or(usize::MAX);
         if width == 0 && count > 0 {
             return Err(format!(
-                "has dtype {dtype}, {count} texts without a character; save it as np.array([...], dtype='U1')"
+                "has dtype {dtype}, {count} empty strings; save it as np.array([...], dtype='U1')"
             ));
         }
         let size = (width as u64).saturating_mul(count as u64);
@@ -81,7 +81,7 @@ impl Header {
         })
     }
 
-    /// Refuses what holds no numbers.
+    /// Refuses arrays without numbers.
     pub(crate) fn check_numbers(&self) -> Result<(), String> {
         match self.kind {
             Kind::Floats | Kind::Integers => Ok(()),
@@ -102,8 +102,8 @@ fn kind_of(dtype: &TypeStr) -> Result<Kind, String> {
         TypeChar::Int | TypeChar::Uint | TypeChar::Bool => Ok(Kind::Integers),
         TypeChar::UnicodeStr | TypeChar::ByteStr => Ok(Kind::Text),
         TypeChar::Object => Err(
-            "is an object array, which NumPy pickles; c2cnet reads no pickles. Samples of \
-             different lengths go, padded, into one array with `x_count` or `y_count`"
+            "is an object array, which NumPy pickles; c2cnet does not read pickles. Put samples \
+             of different lengths, padded, into one array with `x_count` or `y_count`"
                 .into(),
         ),
         TypeChar::Complex => Ok(Kind::Complex),
@@ -199,7 +199,7 @@ fn read_header(reader: &mut dyn Read) -> Result<(NpyHeader, u64), String> {
         .read_exact(&mut bytes[start..])
         .map_err(|e| damaged(&e))?;
     // Deep nesting could exhaust the parser's stack, and huge axes overflow its products: a plain
-    // array has one dict, one tuple and, if it fits any memory, fewer than 18 digits of shape.
+    // array has one dict, one tuple and, if it fits in any memory, fewer than 18 digits of shape.
     let text = String::from_utf8_lossy(&bytes[start..]);
     if text.contains("M8[") || text.contains("m8[") {
         return Err(
@@ -242,8 +242,8 @@ fn half(bits: u16) -> f64 {
     }
 }
 
-/// What is said where only real numbers have a meaning.
-const COMPLEX: &str = "is complex; only values `f` and `u` may be, so save its real part";
+/// The message where only real numbers make sense.
+const COMPLEX: &str = "is complex; only values `f` and `u` may be complex, so save its real part";
 
 fn complex(reader: &mut dyn Read, dtype: &TypeStr, count: usize) -> Result<Vec<[f64; 2]>, String> {
     match dtype.size_field() {
@@ -286,7 +286,7 @@ fn numbers<T, const WIDTH: usize>(
     let mut values = Vec::new();
     values
         .try_reserve_exact(count)
-        .map_err(|_| format!("has {count} entries, more than memory holds"))?;
+        .map_err(|_| format!("has {count} entries, more than fit in memory"))?;
     let mut chunk = vec![0; WIDTH * 8192];
     while values.len() < count {
         let take = WIDTH * (count - values.len()).min(8192);

@@ -8,7 +8,7 @@ use std::path::Path;
 /// The names of the arrays of any `.npz` file, in file order.
 ///
 /// # Errors
-/// If it cannot be read or is no archive.
+/// If it cannot be read or is not an archive.
 pub fn array_names(path: &Path) -> Result<Vec<String>> {
     NpzFile::open(path).map(|npz| npz.keys)
 }
@@ -28,7 +28,7 @@ pub fn array_shapes(path: &Path) -> Result<Vec<(String, Vec<usize>)>> {
     Ok(shapes)
 }
 
-/// How many numbers the arrays of a `.npz` file hold, as their headers claim: no array is read.
+/// How many numbers the arrays of a `.npz` file hold, according to their headers: no array is read.
 ///
 /// # Errors
 /// If it cannot be read, is damaged, or holds something that is not an array of numbers or text.

@@ -3,15 +3,15 @@
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Passes on what is written until that fails; from then on it only counts.
+/// Passes on what is written until an error; from then on only counts.
 ///
 /// The zip writer finishes its archive when it is dropped, and complains on standard error if it cannot. A full
-/// disk is kept from it; [`Failure::check`] reports it.
+/// disk is hidden from it; [`Failure::check`] reports it.
 #[derive(Debug)]
 pub(super) struct DeferredError<W> {
     inner: W,
     failure: Failure,
-    /// Where the next byte belongs, and how many there are, whether they arrived or not.
+    /// The position of the next byte, and the number of bytes, written or not.
     position: u64,
     end: u64,
 }
@@ -22,7 +22,7 @@ pub(super) struct Failure(Arc<Mutex<Option<io::Error>>>);
 
 impl Failure {
     /// # Errors
-    /// What went wrong, the first time it is asked; later that it did.
+    /// What went wrong, on the first call; later, that something did.
     pub(super) fn check(&self) -> io::Result<()> {
         let mut failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match failure.take() {
@@ -101,7 +101,7 @@ mod tests {
     use super::super::NpzWriter;
     use super::*;
 
-    /// A disk with so much space left.
+    /// A disk with this much space left.
     #[derive(Debug)]
     struct Small(io::Cursor<Vec<u8>>, usize);
 

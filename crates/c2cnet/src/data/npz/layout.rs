@@ -1,4 +1,4 @@
-//! What the axes of arrays mean: which are points, which a grid, which components.
+//! The meaning of the axes of arrays: points, a grid, or components.
 
 use super::array::shown;
 use super::{NpzFile, Side, join_key};
@@ -16,7 +16,7 @@ pub(super) enum Place {
     Grid(String),
     /// By the coordinates along each axis of a grid.
     Axes(Vec<String>),
-    /// Nowhere: those that are known for the input of this name.
+    /// Not in the file: the known points of the input with this name.
     Known(String),
 }
 
@@ -58,7 +58,7 @@ pub(in crate::data) fn axis_keys(npz: &NpzFile, stem: &str, name: &str) -> Resul
 }
 
 impl Layout {
-    /// Of the values `key` of this shape, by the shapes of the points that the file has for them.
+    /// The layout of the values `key` of this shape, by the shapes of their points in the file.
     pub(super) fn of(npz: &mut NpzFile, side: Side, name: &str, shape: &[usize]) -> Result<Self> {
         let values = join_key(side.values, name);
         let owners: &[&str] = if name.is_empty() { &[""] } else { &[name, ""] };
@@ -71,10 +71,7 @@ impl Layout {
                 (true, false) => {
                     return Err(npz.bad(
                         &key,
-                        format!(
-                            "and `{}` both say where points are; give one of them",
-                            axes[0]
-                        ),
+                        format!("and `{}` both give the points; give one of them", axes[0]),
                     ));
                 }
                 (false, true) => {}
@@ -96,7 +93,7 @@ impl Layout {
                 npz.bad_shape(&values, expected, shape)
             });
         }
-        // Those of the inputs are never taken for those of the outputs without a word.
+        // Points of inputs are never silently used for outputs.
         let inputs: Vec<String> = match points {
             "y" => axis_keys(npz, "x", "")?,
             _ => Vec::new(),
@@ -196,7 +193,7 @@ impl Layout {
                         &key,
                         format!(
                             "of shape {} may be a grid or points of each sample; give a grid by its axes, `{axis}` and \
-                             so on, or say by `{counts_key}` how many points each sample has",
+                             so on, or give the number of points of each sample as `{counts_key}`",
                             shown(&at)
                         ),
                     ));
@@ -228,7 +225,7 @@ fn grid_layout(place: Place, counts: &[usize], shape: &[usize]) -> Option<Layout
 /// What to save instead of the values of one sample on a grid.
 fn single(values: &str, counts: &[usize], shape: &[usize]) -> String {
     match shape.strip_prefix(counts) {
-        Some([] | [_]) => format!(": of a single sample save {values}[None]"),
+        Some([] | [_]) => format!(": for a single sample save {values}[None]"),
         _ => String::new(),
     }
 }
@@ -239,7 +236,7 @@ fn grid_shapes(counts: &[usize]) -> String {
     format!("(samples, {counts}) or (samples, {counts}, components)")
 }
 
-/// What would fit, and how to get there.
+/// A shape that would fit, and how to get it.
 fn unfitting(npz: &mut NpzFile, key: &str, at: &[usize], values: &str, shape: &[usize]) -> Error {
     if let Some(error) = axes_as_points(npz, key, values, shape) {
         return error;
@@ -355,7 +352,7 @@ fn axes_as_points(npz: &mut NpzFile, key: &str, values: &str, shape: &[usize]) -
 fn mesh_slip(key: &str, at: &[usize], shape: &[usize]) -> Option<(Vec<usize>, String)> {
     let d = at.len().checked_sub(1).filter(|d| *d > 1)?;
     let grid = shape.get(1..=d).filter(|_| shape.len() <= d + 2)?;
-    // As `np.meshgrid` has it if nothing else is said.
+    // As `np.meshgrid` does by default.
     let mut turned = grid.to_vec();
     turned.swap(0, 1);
     let (last, first) = (&at[..d], &at[1..]);
@@ -390,7 +387,7 @@ fn grid_slip(values: &str, counts: &[usize], shape: &[usize], axes: &[String]) -
         ));
     }
     if shape == counts {
-        return Some(format!("of a single sample save {values}[None]"));
+        return Some(format!("for a single sample save {values}[None]"));
     }
     if shape.len() == d + 2 && shape[2..] == *counts {
         return Some(format!(
@@ -402,7 +399,7 @@ fn grid_slip(values: &str, counts: &[usize], shape: &[usize], axes: &[String]) -
             "samples come first, save np.moveaxis({values}, -1, 0)"
         ));
     }
-    // The axis of which each count is, where no two have the same.
+    // The axis of each count, if no two are equal.
     let grid = shape.get(1..=d).filter(|_| shape.len() <= d + 2)?;
     let place = |n: &usize| counts.iter().position(|count| count == n);
     let places: Vec<usize> = grid.iter().map(place).collect::<Option<_>>()?;
@@ -446,7 +443,7 @@ fn slip(key: &str, at: &[usize], values: &str, shape: &[usize]) -> Option<String
         [n] | [n, 1] if matches!(*at, [_, m] if m == n && m > 1) => {
             format!("which has a row for each sample: are {key} and {values} swapped?")
         }
-        [_] => format!("with the samples first: of a single sample save {values}[None]"),
+        [_] => format!("with the samples first: for a single sample save {values}[None]"),
         [n, _] if n == listed && at != shape => {
             format!("with a row for each sample: {values} looks transposed, save {values}.T")
         }

@@ -35,7 +35,7 @@ impl Dataset {
         Dataset::read_npz_with(path, Missing::Refuse)
     }
 
-    /// The same with NaN as `missing` says.
+    /// The same, with NaN treated according to `missing`.
     ///
     /// # Errors
     /// As [`Dataset::read_npz`], or if a sample has no reading at all.
@@ -43,7 +43,7 @@ impl Dataset {
         Dataset::read_npz_at(path, missing, Vec::new())
     }
 
-    /// The same with points of inputs, by name, for those that the file has none of.
+    /// The same, with points by name for inputs whose points the file lacks.
     ///
     /// # Errors
     /// As [`Dataset::read_npz_with`].
@@ -57,8 +57,8 @@ impl Dataset {
         Dataset::read_with_inputs(npz, missing)
     }
 
-    /// The inputs of a file for prediction, with points by name for those that it has none of. Outputs say where they
-    /// are, and their values are zeros, whatever the file holds.
+    /// The inputs of a file for prediction, with points by name for inputs whose points the file lacks. Outputs only give
+    /// their points; their values are zeros, whatever the file holds.
     ///
     /// # Errors
     /// As [`Dataset::read_npz_with`].
@@ -88,7 +88,7 @@ impl Dataset {
         read_rest(npz, inputs, missing)
     }
 
-    /// Reads a file of outputs alone, such as a prediction: a data set without inputs.
+    /// Reads a file that contains only outputs, such as a prediction: a data set without inputs.
     ///
     /// # Errors
     /// As [`Dataset::read_npz`], and if the file holds no outputs.
@@ -147,7 +147,7 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
                     "unknown key `{key}` ({}); known are {} (also as x.NAME and so on), x0, x1, ... for the axes of a grid, and {}",
                     match nearest(key, FIELD_KEYS.into_iter().chain(FILE_KEYS)) {
                         Some(meant) => format!("did you mean `{meant}`?"),
-                        None => "leave it out, or put it into `meta`, a JSON text".into(),
+                        None => "leave it out, or put it into `meta`, a JSON string".into(),
                     },
                     FIELD_KEYS.join(", "),
                     FILE_KEYS.join(", ")
@@ -158,7 +158,7 @@ fn check_keys(npz: &NpzFile) -> Result<()> {
     // After the check above, because a misspelt key of values leaves its points unused.
     for key in &npz.keys {
         let (stem, name) = split_key(key);
-        // Output points without output values say where to predict.
+        // Output points without output values are where to predict.
         let values = if stem.starts_with('x') { "f" } else { "u" };
         let outputs = [OUTPUTS.values, OUTPUTS.vectors];
         let may_miss = values == "u" && !npz.keys.iter().any(|k| outputs.contains(&split_key(k).0));
@@ -249,7 +249,7 @@ fn read_field(
     known: &mut KnownPoints,
 ) -> Result<Field> {
     let values_key = join_key(side.values, name);
-    // Only what has the shape that these values need is worth reading, and only once.
+    // Only arrays of the shape that these values need are read, and only once.
     let shape = npz.shape(&values_key, false)?.unwrap_or_default();
     let layout = Layout::of(npz, side, name, &shape)?;
     let (_, mut data, complex) = npz.values(&values_key)?;
@@ -284,13 +284,13 @@ fn read_field(
     Ok(if complex { field.as_complex() } else { field })
 }
 
-/// The points at a place, of all samples or of each, as many of each as `count_key` says.
+/// The points at a place, shared or for each sample, in the numbers that `count_key` gives.
 fn read_point_set(npz: &mut NpzFile, place: &Place, count_key: Option<&str>) -> Result<PointSet> {
     let key = match place {
         Place::Axes(axes) => return crossings(npz, axes).map(PointSet::Shared),
         Place::Known(name) => {
             let known = npz.known.iter().find(|(n, _)| n == name);
-            let (_, points) = known.expect("its shape has been looked at");
+            let (_, points) = known.expect("its shape has been checked");
             return Ok(PointSet::Shared(points.clone()));
         }
         Place::Listed(key) | Place::Grid(key) | Place::PerSample(key) => key,
@@ -308,7 +308,7 @@ fn read_point_set(npz: &mut NpzFile, place: &Place, count_key: Option<&str>) -> 
                 ),
             ));
         }
-        let points = one_set(&shape, coords).expect("its shape has been looked at");
+        let points = one_set(&shape, coords).expect("its shape has been checked");
         return Ok(PointSet::Shared(points.map_err(|e| npz.locate(key, e))?));
     };
     let counts = match (count_key, counts) {

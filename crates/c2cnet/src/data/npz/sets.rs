@@ -10,7 +10,7 @@ pub(super) fn read_n_train(npz: &mut NpzFile, samples: usize) -> Result<Option<u
     let a_count = |header: &Header| match header.kind {
         Kind::Integers if header.is_one(8) => Ok(()),
         Kind::Floats if header.is_one(8) => Err(format!(
-            "holds floats; it counts training samples: for a part such as 0.8 of them save int(0.8 * {samples})"
+            "holds floats; it counts training samples: for a fraction such as 0.8 of them save int(0.8 * {samples})"
         )),
         _ => Err(format!(
             "has shape {}; it is one integer, how many leading samples are for training; to name the set of each \

@@ -12,14 +12,14 @@ impl Dataset {
     /// Writes a data file (see [`npz`](crate::data::npz)), atomically. The same data set gives
     /// the same bytes.
     ///
-    /// Samples of different lengths are padded with NaN, which a reader that ignores the counts
+    /// Samples of different lengths are padded with NaN, so that a reader that ignores the counts
     /// will notice. The names of a split go into `split_names` of `meta`.
     ///
     /// # Errors
     /// If fields differ in the number of samples, or the data set has a split and a `meta` that is neither
     /// an object nor null, or the file cannot be written.
     pub fn write_npz(&self, path: &Path) -> Result<()> {
-        // Outputs alone are a prediction.
+        // Only outputs: a prediction.
         self.check_agreement()?;
         let (split, meta) = self.coded_split()?;
         write_npz(path, |npz| {
@@ -139,7 +139,7 @@ fn put_field<W: Write + Seek>(
                 values.chain(std::iter::repeat_n(f64::NAN, padded(s) * components))
             });
             put_values(npz, values_key, &values_shape(&[longest]), values, field)?;
-            // What could be read as a grid says by its counts that it is not one.
+            // Counts mark points that could be read as a grid.
             let like_a_grid = dim == 2 && [samples.len(), entries] == [longest; 2];
             if like_a_grid || samples.iter().any(|s| padded(s) > 0) {
                 let counts = samples.iter().map(|s| s.points.len() as i64);

@@ -58,10 +58,10 @@ impl<W: Write + Seek> NpzWriter<W> {
         self.put(name, shape, f64::default_dtype(), values)
     }
 
-    /// Adds an array of 16-byte complex numbers; `parts` are real and imaginary parts in turn, in C order.
+    /// Adds an array of 16-byte complex numbers; `parts` are alternating real and imaginary parts, in C order.
     ///
     /// # Errors
-    /// As [`NpzWriter::put_f64`], or if a part has no other.
+    /// As [`NpzWriter::put_f64`], or if the number of parts is odd.
     pub fn put_complex(
         &mut self,
         name: &str,

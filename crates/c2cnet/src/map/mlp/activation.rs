@@ -1,4 +1,4 @@
-//! Activation functions: value and derivative of many numbers at once.
+//! Activation functions: values and derivatives of many numbers at once.
 
 use super::scalar::Scalar;
 use faer::Mat;
@@ -158,7 +158,7 @@ pub(super) const ALL: [Activation; 5] = [
     Activation::Silu,
 ];
 
-/// The activation by the system's library.
+/// The activation computed with the system's library.
 #[cfg(test)]
 pub(super) fn reference(activation: Activation, x: f64) -> f64 {
     match activation {

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 /// A shard takes at most this many samples at once, to bound memory.
 const BLOCK: usize = 1024;
 
-/// Fewer samples than this do not justify a shard.
+/// Fewer samples than this are not worth a shard.
 const SMALLEST_SHARD: usize = 16;
 
 /// Loops over parameters are split into parts of this many.
@@ -74,7 +74,7 @@ pub(super) struct Engine<'a, T> {
 struct Shard<T> {
     scratch: Scratch<T>,
     loss_scratch: LossScratch<T>,
-    /// By the parameters of the compared network.
+    /// With respect to the parameters of the compared network.
     gradient: Vec<T>,
     sum: LossSum,
 }
@@ -84,7 +84,7 @@ struct Fold<'a, T> {
     network: Network,
     factor: &'a Mat<T>,
     shape: BlockStructure,
-    /// Parameters of the compared network, and the gradient by them.
+    /// Parameters of the compared network, and the gradient with respect to them.
     parameters: Vec<T>,
     gradient: Vec<T>,
 }
@@ -353,7 +353,7 @@ impl<'a, T: Scalar> Fold<'a, T> {
         &self.parameters
     }
 
-    /// The gradient by the parameters of the network itself.
+    /// The gradient with respect to the parameters of the network itself.
     fn unfold(&self, compared: &Network, gradient: &mut [T]) {
         let last = compared.layers() - 1;
         let start = compared.range(last).start;
@@ -368,7 +368,7 @@ impl<'a, T: Scalar> Fold<'a, T> {
     }
 }
 
-/// $AB$ for an $A$ that may be triangular.
+/// $AB$, where $A$ may be triangular.
 fn multiply<T: Scalar>(
     into: MatMut<'_, T>,
     a: MatRef<'_, T>,

@@ -33,8 +33,8 @@ pub struct TrainingData<'a> {
     pub factor: Option<MatRef<'a, f64>>,
     /// $Q$ (values by coordinates) and $u$ (one column per sample); the band loss needs them.
     pub field: Option<(MatRef<'a, f64>, MatRef<'a, f64>)>,
-    /// Samples with their own points: their targets, by raw coefficients for the recipe
-    /// `paper` and by coordinates otherwise. The network is then trained on these, and
+    /// Samples with their own points: their targets, in raw coefficients for the recipe
+    /// `paper` and in coordinates otherwise. The network is then trained on these, and
     /// `targets` only gives its output axes.
     pub per_sample: Option<&'a [SampleTarget]>,
 }
@@ -116,9 +116,9 @@ impl TrainingData<'_> {
 }
 
 impl MlpMap {
-    /// Trains a map on the samples that `split` does not hold out; held-out ones are for the report only.
+    /// Trains a map on the samples that `split` does not hold out; held-out samples are for the report only.
     ///
-    /// Where the observer has a checkpoint of the same run, training continues from it to the same bits.
+    /// If the observer has a checkpoint of the same run, training continues from it and ends with the same bits.
     ///
     /// # Errors
     /// If settings or data cannot be used, training diverges, or the observer asks to stop
@@ -195,7 +195,7 @@ fn fit_with<T: Scalar>(
     Ok((map, report))
 }
 
-/// The samples as the network sees them.
+/// The samples as presented to the network.
 struct NetworkSamples<T> {
     training: Samples<T>,
     validation: Option<Samples<T>>,
@@ -210,7 +210,7 @@ impl<T: Scalar> NetworkSamples<T> {
         let (frame, factor, width) = match &frames.head {
             Head::Raw { factor, scale } => {
                 let rows = factor.as_ref().map_or(outputs.rows(), Mat::ncols);
-                // A shared factor holds the scale already; those of samples are of raw coefficients.
+                // A shared factor already holds the scale; per-sample factors apply to raw coefficients.
                 let frame = Frame {
                     scale: if data.per_sample.is_some() {
                         *scale
@@ -246,7 +246,7 @@ impl<T: Scalar> NetworkSamples<T> {
     }
 }
 
-/// Principal axes with a smaller deviation than this times the largest are left out: of the inputs, and of the outputs.
+/// Principal axes with a deviation below this fraction of the largest are left out: for inputs and for outputs.
 const INPUT_CUT: f64 = 1e-7;
 const OUTPUT_CUT: f64 = 1e-5;
 
@@ -262,7 +262,7 @@ fn frames(data: &TrainingData<'_>, train: &[usize], spec: &MlpSpec) -> Result<Fr
     let a = linalg::select_columns(data.coefficients, train);
     if spec.recipe == Recipe::Paper {
         let rms = mean(&data.targets.select(train).norm_squared) / data.count as f64;
-        // Without a factor there are no coefficients that could be scaled.
+        // Without a factor there are no coefficients to scale.
         let scale = match spec.scaled && rms > 0.0 && data.factor.is_some() {
             true => rms.sqrt(),
             false => 1.0,

@@ -75,7 +75,7 @@ pub(super) fn damaged() -> Error {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Head {
-    /// They are raw coefficients $b/s$, and the coordinates $(sR)(b/s)$ (or $b$ itself without $R$).
+    /// The outputs are raw coefficients $b/s$, and the coordinates $(sR)(b/s)$ (or $b$ itself without $R$).
     Raw {
         /// $sR$.
         #[serde(with = "tensor")]
@@ -83,7 +83,7 @@ pub(super) enum Head {
         /// $s$: one, or the root mean square of the outputs.
         scale: f64,
     },
-    /// They are principal coordinates, possibly of the residual of the linear map.
+    /// The outputs are principal coordinates, possibly of the residual of the linear map.
     Principal {
         frame: Principal,
         linear: Option<LinearMap>,
@@ -108,7 +108,7 @@ impl Head {
         }
     }
 
-    /// How many coordinates from how many outputs; `None` if those do not fit.
+    /// The numbers of outputs and of coordinates; `None` if they do not match.
     pub(super) fn coordinates_of(&self, outputs: usize) -> Option<usize> {
         let (rows, expected) = match self {
             Head::Raw { factor: None, .. } => (outputs, outputs),

@@ -1,4 +1,4 @@
-//! Losses and their gradients by the network's outputs.
+//! Losses and their gradients with respect to the network's outputs.
 //!
 //! All are means over samples. With $e = \hat c - c$ and $q = \|e\|^2 + \|u - UU^\top u\|^2$, the squared
 //! error at all points:
@@ -39,13 +39,13 @@ pub enum Loss {
     MeanSquare,
     /// Squared errors weighted by whether the true value is small.
     Band {
-        /// Where a value is small.
+        /// The bound below which a value is small.
         #[serde(default = "delta")]
         delta: f64,
-        /// Its weight there.
+        /// The weight below the bound.
         #[serde(default = "inside")]
         inside: f64,
-        /// Its weight elsewhere.
+        /// The weight elsewhere.
         #[serde(default = "outside")]
         outside: f64,
     },
@@ -196,7 +196,7 @@ pub(super) struct Band<T> {
 /// Memory for the loss of a block of samples.
 #[derive(Debug)]
 pub(in crate::map) struct LossScratch<T> {
-    /// $Rb$ and the gradient by it, where $R$ is not folded in.
+    /// $Rb$ and the gradient with respect to it, where $R$ is not folded in.
     coordinates: Mat<T>,
     /// Errors at the points of a band.
     residuals: Vec<T>,

@@ -51,7 +51,7 @@ use serde::{Deserialize, Serialize};
 #[serde(remote = "Self")]
 pub struct MlpMap {
     network: Network,
-    /// As trained; widened to `f64` without loss.
+    /// The parameters as trained, widened to `f64` without loss.
     #[serde(with = "tensor")]
     parameters: Vec<f64>,
     entry: Entry,

@@ -3,7 +3,7 @@
 //! Layer $l$ maps $h \mapsto \sigma(Wh + \beta)$, the last one without $\sigma$. Its parameters are
 //! $W$ column by column and then $\beta$, which is the matrix $[W\ \beta]$ column by column. With a
 //! row of ones below $h$ the layer is the one product $[W\ \beta]\begin{bmatrix}h\\1\end{bmatrix}$,
-//! and so is the gradient by both.
+//! and so is the gradient with respect to both.
 
 use super::activation::Activation;
 use super::scalar::Scalar;
@@ -26,7 +26,7 @@ impl Network {
     /// From the widths of inputs, hidden layers and outputs.
     ///
     /// # Errors
-    /// If there are fewer than two widths, one is zero, or memory does not hold the parameters.
+    /// If there are fewer than two widths, one is zero, or the parameters do not fit in memory.
     pub fn new(widths: Vec<usize>, activation: Activation) -> Result<Self> {
         if widths.len() < 2 || widths.contains(&0) {
             return Err(Error::Config(format!(
@@ -34,7 +34,7 @@ impl Network {
             )));
         }
         let network = Network { widths, activation };
-        // Its parameters, their gradient, and what optimisers remember of both.
+        // The parameters, their gradient, and the optimiser's two moments.
         let parameters = network.checked_parameters().unwrap_or(usize::MAX);
         let what = format!("mlp: training a network with widths {:?}", network.widths);
         memory::check_allocation(&what, &[4, parameters])?;
@@ -71,7 +71,7 @@ impl Network {
         self.range(self.layers() - 1).end
     }
 
-    /// Whether `parameters` numbers are what a network that was read from a file needs.
+    /// Whether a network that was read from a file needs this many `parameters`.
     pub(super) fn fits(&self, parameters: usize) -> bool {
         let whole = self.widths.len() >= 2 && !self.widths.contains(&0);
         whole && self.checked_parameters() == Some(parameters)
@@ -84,7 +84,7 @@ impl Network {
         sizes.try_fold(0usize, |sum, size| sum.checked_add(size?))
     }
 
-    /// Where the parameters of a layer are.
+    /// The range of a layer's parameters.
     pub fn range(&self, layer: usize) -> Range<usize> {
         let size = |l: usize| self.widths[l + 1] * (self.widths[l] + 1);
         let start = (0..layer).map(size).sum();
@@ -187,7 +187,7 @@ impl Network {
     ) {
         let one = T::from_f64(1.0);
         for layer in (0..self.layers()).rev() {
-            // The gradient by the layer's outputs overwrites their values, which are no
+            // The gradient with respect to the layer's outputs overwrites their values, which are no
             // longer needed once the next layer has its gradient.
             let (before, after) = scratch.activations.split_at_mut(layer + 1);
             let output_gradient = match after.first() {
@@ -231,7 +231,7 @@ pub(super) struct Scratch<T> {
     pub(super) activations: Vec<Mat<T>>,
     /// Arguments of the activations of hidden layers, then their derivatives.
     slopes: Vec<Mat<T>>,
-    /// Outputs, then the gradient by them.
+    /// Outputs, then the gradient with respect to them.
     pub(super) outputs: Mat<T>,
 }
 

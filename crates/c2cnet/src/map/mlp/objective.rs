@@ -1,4 +1,4 @@
-//! What training compares: predicted with true coordinates, and the error that no coordinates can change.
+//! What training compares: predicted and true coordinates, and the error that no coordinates can change.
 //!
 //! With $\Psi = QR$ the error at all output points is
 //! $$\|\Psi b - u\|^2 = \|Rb - Q^\top u\|^2 + \|u - QQ^\top u\|^2,$$
@@ -28,19 +28,19 @@ pub(in crate::map) struct Objective<T> {
     pub(super) may_fold: bool,
     /// Coordinates, one column per sample; with per-sample factors, as many leading rows as each factor has.
     pub(in crate::map) targets: Mat<T>,
-    /// $s$: errors in coordinates are this times errors of outputs.
+    /// $s$: errors in coordinates are $s$ times errors of outputs.
     pub(super) scale: f64,
     /// $\|u - QQ^\top u\|^2$.
     pub(super) outside_squared: Vec<f64>,
     /// $\|u\|$.
     pub(super) norms: Vec<f64>,
-    /// How many values $u$ has.
+    /// The number of values of $u$.
     pub(super) counts: Vec<usize>,
     /// Data for losses that weight points.
     pub(super) field: Option<FieldAtPoints<T>>,
 }
 
-/// The output space at the points, and what of each sample lies outside it.
+/// The output space at the points, and the part of each sample outside it.
 #[derive(Debug, Clone)]
 pub(super) struct FieldAtPoints<T> {
     /// $U^\top$: one column per point.

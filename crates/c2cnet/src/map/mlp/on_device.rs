@@ -1,4 +1,4 @@
-//! Steps that a device takes: what it receives and returns.
+//! Steps taken by a device: what it receives and returns.
 
 use super::activation::Activation;
 use super::engine::Samples;
@@ -23,7 +23,7 @@ pub(in crate::map) struct OnDevice<'a, T> {
     run: Run<'a>,
     trainer: Box<dyn Trainer<T>>,
     order: Order,
-    /// Steps that take about [`TOGETHER`].
+    /// The number of steps that take about [`TOGETHER`].
     pace: usize,
 }
 
@@ -38,7 +38,7 @@ pub(in crate::map) struct Given<'a, T> {
 }
 
 impl<'a, T: Scalar> OnDevice<'a, T> {
-    /// `None` if `device` is the processor.
+    /// `None` if `device` is the CPU.
     ///
     /// # Errors
     /// If the loss needs data that the samples do not have, or the device cannot be used.

@@ -1,7 +1,7 @@
 //! The precisions of training, and the two transcendental functions that activations need.
 //!
 //! Both functions use exactly rounded operations only (fused multiply-adds among them, which every
-//! processor with AVX2 or NEON has), so that loops over them vectorise and results do not depend on
+//! CPU with AVX2 or NEON has), so that loops over them vectorise and results do not depend on
 //! the system's math library.
 
 use crate::compute::exp_of_negative;

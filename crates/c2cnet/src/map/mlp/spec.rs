@@ -226,7 +226,7 @@ impl MlpSpec {
         Ok(())
     }
 
-    /// What to cite for it.
+    /// What to cite for this map.
     pub(crate) fn references(&self) -> Vec<Reference> {
         // Optimisers and activations do not depend on how many samples there are.
         let stages = self.plan(1, 0).stages;

@@ -96,9 +96,7 @@ impl<T: Scalar> State<T> {
     /// If the archive is not a checkpoint, is damaged, or belongs to another run.
     pub(in crate::map) fn load(archive: Archive, parameters: usize, mark: &str) -> Result<Self> {
         if archive.document["kind"].as_str() != Some(KIND) {
-            return Err(Error::Data(
-                "the file is not a checkpoint of training".into(),
-            ));
+            return Err(Error::Data("the file is not a training checkpoint".into()));
         }
         if archive.document["mark"].as_str() != Some(mark) {
             return Err(Error::Data(

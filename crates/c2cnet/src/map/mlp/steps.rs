@@ -53,7 +53,7 @@ pub(in crate::map) trait Differentiate<T> {
     /// The mean loss of all samples.
     fn evaluate(&mut self, parameters: &[T]) -> LossSum;
 
-    /// The gradient by the parameters.
+    /// The gradient with respect to the parameters.
     fn gradient(&self) -> &[T];
 
     /// Its Euclidean norm, summed in a fixed order.
@@ -112,7 +112,7 @@ impl Run<'_> {
     }
 }
 
-/// Steps on the processor, one at a time.
+/// Steps on the CPU, one at a time.
 pub(in crate::map) struct OnCpu<'a, E> {
     run: Run<'a>,
     engine: E,

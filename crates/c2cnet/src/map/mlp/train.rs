@@ -32,13 +32,13 @@ pub struct Stage {
 /// Everything that determines training, given network, samples and initial weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// One after the other, each with fresh moments from where the last one ended.
+    /// Stages in sequence, each with fresh moments from where the last one ended.
     pub stages: Vec<Stage>,
     /// Determines the order of samples.
     pub seed: u64,
-    /// Into how many parts a batch is split, whatever the number of threads.
+    /// The number of parts of a batch, whatever the number of threads.
     pub shards: usize,
-    /// The largest norm of a gradient; longer ones are shortened to it.
+    /// The largest gradient norm; longer gradients are scaled down to it.
     pub clip: Option<f64>,
     /// How often a stage is evaluated and recorded.
     pub evaluations: usize,
@@ -55,10 +55,10 @@ impl Plan {
 pub(in crate::map) type Begin<'a, T> =
     dyn Fn(Run<'a>, &State<T>, Device) -> Result<Box<dyn Steps<T> + 'a>> + 'a;
 
-/// A training: everything that determines it except the state it starts from.
+/// A training run: everything that determines it except the initial state.
 pub(in crate::map) struct Training<'a, T> {
     pub(in crate::map) plan: &'a Plan,
-    /// How many samples train.
+    /// The number of training samples.
     pub(in crate::map) samples: usize,
     pub(in crate::map) begin: Box<Begin<'a, T>>,
     /// Identifies it in checkpoints.

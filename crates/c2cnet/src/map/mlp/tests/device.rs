@@ -1,4 +1,4 @@
-//! Training by a device against training by the processor. What the programs of `compute` say is carried out in
+//! Training by a device against training by the CPU. What the programs of `compute` say is carried out in
 //! plain loops in every test run; tests whose names begin with `gpu` need an NVIDIA GPU:
 //!
 //! cargo test --release -p c2cnet --lib -- --ignored gpu
@@ -90,7 +90,7 @@ impl<T: Scalar> Bench<T> {
         State::new(self.network.initialise::<T>(7))
     }
 
-    /// The same steps by the processor and by a device: the largest relative difference of losses, and that of the
+    /// The same steps by the CPU and by a device: the largest relative difference of losses, and that of the
     /// parameters in the end.
     fn difference(
         &self,
@@ -202,7 +202,7 @@ fn many_steps_at_once_from_the_middle() {
 
 fn gpu<T: Scalar>(job: &Job<'_, T>) -> Result<Box<dyn Trainer<T>>> {
     let gpu = compute::open(Device::Cuda(0))?;
-    gpu.expect("not the processor").trainer(job)
+    gpu.expect("not the CPU").trainer(job)
 }
 
 fn gpu_agrees<T: Scalar>(tolerance: f64) {
@@ -326,7 +326,7 @@ fn gpu_divergence_is_told_and_nothing_is_lost() {
     };
     println!("{error}");
     assert!(matches!(&error, Error::Numerical(text) if text.contains("lower `rate`")));
-    // As on the processor: the state is that from before the step.
+    // As on the CPU: the state is that from before the step.
     let mut here = bench.start();
     let mut cpu = on_cpu(bench.setting()).unwrap();
     while cpu.advance(&mut here, 1).is_ok() {}
@@ -375,7 +375,7 @@ impl Observer for Fit {
     }
 }
 
-/// Two stages, held-out samples, the best weights kept: stopped on the GPU, going on there and on the processor.
+/// Two stages, held-out samples, the best weights kept: stopped on the GPU, going on there and on the CPU.
 #[test]
 #[ignore = "needs a GPU"]
 fn gpu_fits_stop_and_go_on_here_and_there() {
