@@ -3,7 +3,7 @@
 use super::domain;
 use super::judge::Judge;
 use super::output_space::OutputDraft;
-use super::ranking::{Ranked, StopRule, name_of, smallest_good_enough};
+use super::ranking::{Ranked, StopRule, name_of};
 use super::search::{Search, TIE_RATIO, basis_choice, describe_ranked, named_bases};
 use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
@@ -70,8 +70,7 @@ impl Search<'_> {
             } else if plan.bases.is_empty() {
                 let field = &self.some.inputs[i].1;
                 match self.rank_input(field, whole, &plan.domain) {
-                    Ok(ranked) => {
-                        let first = smallest_good_enough(&ranked, NEGLIGIBLE_INPUT);
+                    Ok((ranked, first)) => {
                         plan.bases = vec![ranked[first].spec.clone()];
                         open.push((i, ranked));
                     }
@@ -117,7 +116,12 @@ impl Search<'_> {
         Ok((drafts, error))
     }
 
-    fn rank_input(&self, field: &Field, whole: &Field, domain: &Bounds) -> Result<Vec<Ranked>> {
+    fn rank_input(
+        &self,
+        field: &Field,
+        whole: &Field,
+        domain: &Bounds,
+    ) -> Result<(Vec<Ranked>, usize)> {
         self.context.begin(Step::SearchInputBasis);
         // More coefficients than half the samples could not be told apart by any map.
         let most = (self.context.train.samples() / 2).max(8);

@@ -2,9 +2,7 @@
 
 use super::domain;
 use super::few_readings::{FewReadings, few_readings};
-use super::ranking::{
-    Ranked, Ranking, StopRule, finalists, name_of, smallest_good_enough, why_this_basis,
-};
+use super::ranking::{Ranked, Ranking, StopRule, finalists, name_of, why_this_basis};
 use super::search::{Search, TIE_RATIO, basis_choice, named_bases, search_samples};
 use super::transforms::InputDraft;
 use crate::basis::{HybridSpec, interpolation_error};
@@ -132,8 +130,7 @@ impl Search<'_> {
             let plans: Vec<InputPlan> = inputs.iter().map(|d| d.plan.clone()).collect();
             ranking = ranking.by_all_samples(FewReadings::new(self.context, &plans, i)?);
         }
-        let ranked = ranking.climb(&self.output_domain(i)?)?;
-        let chosen = smallest_good_enough(&ranked, NEGLIGIBLE_FLOOR);
+        let (ranked, chosen) = ranking.climb(&self.output_domain(i)?)?;
         Ok(OutputRanking {
             ranked,
             chosen,

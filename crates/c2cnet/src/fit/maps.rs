@@ -1,6 +1,6 @@
 //! Stages 3 and 4: the coefficient maps of a plan, without the held-out samples and with all.
 
-use super::{Context, MapTrainingSet};
+use super::{Context, Inputs, MapTrainingSet, OutputFrame, Outputs};
 use crate::map::mlp::TrainingReport;
 use crate::map::{
     CoefficientMap, Features, KernelMap, KernelSettings, LayeredMap, LinearMap, MlpMap, Split,
@@ -8,7 +8,7 @@ use crate::map::{
 };
 use crate::metrics::mean;
 use crate::observe::Step;
-use crate::plan::{MapPlan, NetworkSpec};
+use crate::plan::{MapPlan, NetworkSpec, PlannedMap};
 use crate::report::NetworkReport;
 use crate::{Result, linalg};
 
@@ -39,9 +39,9 @@ pub(crate) fn fold_maps(
 ) -> Result<FoldMaps> {
     let linear = fold_linear(context, set)?;
     let mut training = None;
-    let map: Box<dyn CoefficientMap> = match plan {
-        MapPlan::Linear => Box::new(linear.clone()),
-        MapPlan::Kernel(settings) => {
+    let map: Box<dyn CoefficientMap> = match plan.map() {
+        PlannedMap::Linear => Box::new(linear.clone()),
+        PlannedMap::Kernel(settings) => {
             let train = &context.split.train;
             let targets = joint::completed(set.targets, set.coefficients, &linear, train)?;
             let features = settings.learn_features(
@@ -53,8 +53,8 @@ pub(crate) fn fold_maps(
             )?;
             Box::new(fold_kernel(context, set, settings, features, &linear)?)
         }
-        MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {
-            let (map, report) = fold_network(context, set, &network_of(plan), None)?;
+        PlannedMap::Network(spec) => {
+            let (map, report) = fold_network(context, set, &spec, None)?;
             training = Some(report);
             map
         }
@@ -144,15 +144,10 @@ fn train(
             Ok((Box::new(map), report))
         }
         NetworkSpec::Layered(spec) => {
-            let data = set.for_layers().expect("a frame for layers");
-            let (map, report) = LayeredMap::fit(&data, split, spec, seed, observer)?;
+            let (map, report) = LayeredMap::fit(&set.for_layers()?, split, spec, seed, observer)?;
             Ok((Box::new(map), report))
         }
     }
-}
-
-fn network_of(plan: &MapPlan) -> NetworkSpec {
-    plan.network().expect("a map that is trained")
 }
 
 /// The mean relative error of a map on the held-out samples.
@@ -173,21 +168,21 @@ pub(crate) fn held_out_error(
 /// given only if it is the model's network.
 pub(super) fn final_maps(
     context: &Context<'_>,
-    set: &MapTrainingSet<'_>,
+    (inputs, outputs): (&Inputs, &Outputs),
     plan: &MapPlan,
-    training: Option<TrainingReport>,
-    judged: Option<Box<dyn CoefficientMap>>,
+    (training, judged): (Option<TrainingReport>, Option<Box<dyn CoefficientMap>>),
 ) -> Result<FinalMaps> {
+    let frame = OutputFrame::for_plan(context, inputs, outputs, plan)?;
+    let set = &MapTrainingSet::new(inputs, outputs, &frame);
     let linear = LinearMap::fit_mirrored(set.coefficients, set.targets, set.mirrors.clone())?;
     let mut network = None;
-    let map: Box<dyn CoefficientMap> = match plan {
-        MapPlan::Linear => Box::new(linear.clone()),
-        MapPlan::Kernel(settings) => Box::new(final_kernel(context, set, settings, &linear)?),
-        MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {
+    let map: Box<dyn CoefficientMap> = match plan.map() {
+        PlannedMap::Linear => Box::new(linear.clone()),
+        PlannedMap::Kernel(settings) => Box::new(final_kernel(context, set, settings, &linear)?),
+        PlannedMap::Network(spec) => {
             let (map, fitted) = match judged {
                 Some(map) => (map, None),
                 None => {
-                    let spec = network_of(plan);
                     let (map, report) = train_on_all(context, set, &spec, training.as_ref())?;
                     (map, Some(report))
                 }

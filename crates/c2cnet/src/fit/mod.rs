@@ -190,11 +190,9 @@ pub(crate) fn build(
     let (inputs, outputs) = timed(&mut seconds.encoding, || {
         remaining_spaces(&everything, plan, known)
     })?;
+    let network = (judged.training, judged.network);
     let fitted = timed(&mut seconds.training, || {
-        let frame = OutputFrame::for_plan(&everything, &inputs, &outputs, &plan.map)?;
-        let set = MapTrainingSet::new(&inputs, &outputs, &frame);
-        let (training, network) = (judged.training, judged.network);
-        final_maps(&everything, &set, &plan.map, training, network)
+        final_maps(&everything, (&inputs, &outputs), &plan.map, network)
     })?;
     let map = fitted.map.as_ref();
     let held_out = judged.validation.is_some();
