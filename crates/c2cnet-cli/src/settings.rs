@@ -65,7 +65,7 @@ pub struct FitFlags {
     #[arg(long, value_name = "TOML")]
     output_basis: Option<String>,
 
-    /// The part of the output points kept out while choosing, to judge what lies between points
+    /// The part of the output points withheld while choosing, to judge what lies between points
     /// [default: 0.1].
     #[arg(long, value_name = "PART")]
     withhold: Option<f64>,

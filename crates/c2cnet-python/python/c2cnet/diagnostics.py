@@ -107,7 +107,7 @@ class Floor:
     floor : float
         At fitted points.
     withheld_floor : float or None
-        At points kept out of the fit.
+        At withheld points.
     """
 
     family: str

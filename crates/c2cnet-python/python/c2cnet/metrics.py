@@ -96,7 +96,7 @@ class Errors:
     floor : float
         The smallest RL2E that the output basis allows.
     withheld_rl2e, withheld_floor : float or None
-        The same at output points kept out of the fit.
+        The same at withheld output points.
     linear_rl2e : float
         RL2E of a linear map.
     mean_rl2e : float

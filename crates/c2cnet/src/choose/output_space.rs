@@ -195,8 +195,8 @@ impl Search<'_> {
         let may_lose = ROUNDING.max(may_lose * error);
         let interpolated = self.interpolation_error(draft.index, &draft.plan.domain);
         let loses_between = values <= HUGE
-            && pick.between > may_lose
-            && interpolated.is_some_and(|i| i < CLEARLY * pick.between);
+            && pick.withheld > may_lose
+            && interpolated.is_some_and(|i| i < CLEARLY * pick.withheld);
         if pick.fitted <= may_lose && !loses_between {
             return Ok(Some(choice));
         }
@@ -218,7 +218,7 @@ impl Search<'_> {
             pick.functions,
             name_of(&pick.spec),
             pick.fitted,
-            pick.between,
+            pick.withheld,
         );
         draft.plan.bases = vec![spec.into()];
         Ok(Some(Choice {
@@ -283,8 +283,8 @@ impl Search<'_> {
             };
             // Interpolation suffers from withheld points more than functions that are given everywhere.
             let between = match part {
-                Some(_) => tried.between,
-                None => interpolated.unwrap_or(tried.between),
+                Some(_) => tried.withheld,
+                None => interpolated.unwrap_or(tried.withheld),
             };
             // The first ones are preferred in a tie.
             if between.is_finite() && best.as_ref().is_none_or(|b| between < b.1 / TIE_RATIO) {

@@ -50,9 +50,9 @@ pub(crate) struct Ranked {
     pub rank: usize,
     /// What it is judged by: the larger of the two below, since nothing is better between its points than at them.
     pub error: f64,
-    /// The error at points that were not fitted.
-    pub between: f64,
-    /// The error at those that were.
+    /// The error at withheld points.
+    pub withheld: f64,
+    /// The error at fitted points.
     pub fitted: f64,
     /// The relative cut of singular values with which it errs least between the points.
     pub cut: f64,
@@ -287,14 +287,14 @@ impl<'a> Ranking<'a> {
         Ok(spec.and_then(|spec| {
             let represented = self.represent(&spec, domain).ok()?;
             // Errors beyond what numbers hold compare with nothing.
-            if represented.error.is_nan() || represented.fitted.is_nan() {
+            if represented.withheld.is_nan() || represented.fitted.is_nan() {
                 return None;
             }
-            let tolerance = represented.error.max(self.stop.error);
+            let tolerance = represented.withheld.max(self.stop.error);
             let Represented {
                 decoder,
                 coordinates,
-                error,
+                withheld,
                 fitted,
             } = represented;
             let trusted = self
@@ -306,8 +306,8 @@ impl<'a> Ranking<'a> {
                 spec,
                 functions: decoder.basis().parts()[0].len(),
                 rank: decoder.rank(),
-                error: error.max(fitted),
-                between: error,
+                error: withheld.max(fitted),
+                withheld,
                 fitted,
                 cut: decoder.cuts().iter().copied().fold(0.0, f64::max),
                 trusted,
@@ -345,7 +345,7 @@ mod tests {
             functions: 8,
             rank: 8,
             error,
-            between: error,
+            withheld: error,
             fitted: error,
             cut: 0.0,
             trusted,

@@ -290,12 +290,12 @@ fn withheld_floor(
 ) -> Vec<f64> {
     let mut floor = vec![0.0; values[0].ncols()];
     for (space, values) in retained.iter().zip(values) {
-        let mut hidden = vec![false; space.nrows()];
+        let mut is_withheld = vec![false; space.nrows()];
         for c in 0..space.nrows() / n {
-            withheld.iter().for_each(|&i| hidden[c * n + i] = true);
+            withheld.iter().for_each(|&i| is_withheld[c * n + i] = true);
         }
-        let withheld: Vec<usize> = (0..space.nrows()).filter(|&i| hidden[i]).collect();
-        let coordinates = space.transpose_mul(*values, &hidden);
+        let withheld: Vec<usize> = (0..space.nrows()).filter(|&i| is_withheld[i]).collect();
+        let coordinates = space.transpose_mul(*values, &is_withheld);
         let fitted = linalg::mul(space.rows(&withheld).as_ref(), coordinates.as_ref());
         let off = fitted - linalg::select_rows(*values, &withheld);
         for (f, e) in floor

@@ -50,7 +50,7 @@ pub(super) struct Space {
 impl FieldDecoder {
     /// Fixes the output space on training samples and returns their targets.
     ///
-    /// `withheld` points are kept out of the fit; `cuts` is the relative cut of the singular values, one for all
+    /// `withheld` points are not fitted; `cuts` is the relative cut of the singular values, one for all
     /// parts or one each, chosen by the error at withheld points where it is not given.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ pub(crate) use maps::{
 pub(crate) use spaces::{FieldSpace, LearnFrom};
 pub(crate) use training_set::{MapTrainingSet, OutputFrame};
 
-use crate::data::{Dataset, Field, Fields, Symmetries};
+use crate::data::{Dataset, Fields, Symmetries};
 use crate::decode::{FieldDecoder, Targets, Withheld};
 use crate::encode::{FieldEncoder, Transform};
 use crate::map::mlp::TrainingReport;
@@ -58,11 +58,7 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     /// The context in which held-out samples and withheld points judge.
     pub(crate) fn new(train: &'a Dataset, protocol: Protocol, observer: &'a dyn Observer) -> Self {
-        // A sample's own points are all new to a map fitted without it.
-        let withheld = |field: &Field| match field.shared_points() {
-            Some(_) => Withheld::choose(field, protocol.withhold, protocol.seed),
-            None => Withheld::none(),
-        };
+        let withheld = |field| Withheld::of_output(field, protocol.withhold, protocol.seed);
         Context {
             train,
             split: split(&train.alike(), &protocol, 0),
@@ -101,6 +97,15 @@ impl<'a> Context<'a> {
             judging: false,
             ..*self
         }
+    }
+
+    /// The points of the output `name` that judge.
+    pub(crate) fn withheld_of(&self, name: &str) -> Withheld {
+        let mut outputs = self.train.outputs.iter().zip(&self.withheld);
+        let found = outputs.find(|((output, _), _)| output == name);
+        found
+            .map(|(_, withheld)| withheld.clone())
+            .unwrap_or_default()
     }
 
     /// The samples and images that output spaces may be learned from; `None`: all of them.

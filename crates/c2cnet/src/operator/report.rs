@@ -19,7 +19,7 @@ pub struct EvaluationReport {
     pub mean_rl2e: f64,
     /// RL2E of the linear map.
     pub linear_rl2e: f64,
-    /// RL2E at output points that no fit saw; `None` if there is none.
+    /// RL2E at withheld output points, which the fit did not see; `None` if there is none.
     pub withheld_rl2e: Option<f64>,
     /// The error at withheld points of the best approximation at the fitted points: the decoder's error
     /// between its points with perfect coordinates.

@@ -107,7 +107,7 @@ mod tests {
                 functions,
                 rank: functions,
                 error,
-                between: error,
+                withheld: error,
                 fitted,
                 cut: 0.0,
                 trusted: true,
