@@ -23,6 +23,8 @@ pub struct Evaluation {
     pub floor_squared: Vec<f64>,
     /// Squared errors at withheld points of the best approximation at the others, if points were withheld.
     pub withheld_floor_squared: Option<Vec<f64>>,
+    /// How many points of each sample are judged as withheld ones.
+    pub(crate) withheld_points: usize,
     /// $\|u\|^2$ of each sample; of a vector without points, which may pass through zero, its mean over all.
     pub norm_squared: Vec<f64>,
     /// As above, for each component.
@@ -97,6 +99,7 @@ impl Evaluation {
             return Self::of_vector(vector, field);
         }
         let mut withheld_floor_squared = None;
+        let mut withheld_points = 0;
         let (groups, floors): (Vec<Group>, Vec<Vec<f64>>) = match field.observations() {
             Observations::Shared { points, values } => {
                 let retained = decoder.retained_parts(points)?;
@@ -110,6 +113,7 @@ impl Evaluation {
                 if !rows.is_empty() {
                     let floor = withheld_floor(&retained, &stacked, rows, points.len());
                     withheld_floor_squared = Some(floor);
+                    withheld_points = rows.len();
                 }
                 let samples = 0..field.samples();
                 vec![group(samples, retained, &stacked, rows, points.len())]
@@ -125,6 +129,7 @@ impl Evaluation {
             groups,
             floor_squared: floors.concat(),
             withheld_floor_squared,
+            withheld_points,
             norm_squared: field.norms_squared(),
             component_norms_squared: (0..field.components())
                 .map(|c| component_norms(field, c))
@@ -146,6 +151,7 @@ impl Evaluation {
             groups: Vec::new(),
             floor_squared: vec![0.0; samples],
             withheld_floor_squared: None,
+            withheld_points: 0,
             norm_squared: vec![mean_square; samples],
             component_norms_squared: (0..field.components())
                 .map(|c| vec![mean(&component_norms(field, c)); samples])

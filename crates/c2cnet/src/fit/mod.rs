@@ -26,7 +26,7 @@ use crate::map::{CoefficientMap, KernelReport, LinearMap, Mirrors, Split};
 use crate::metrics::mean;
 use crate::observe::{Event, Observer, Step};
 use crate::operator::{C2CNet, EvaluationReport, MapsToEvaluate, stack, vector_label};
-use crate::plan::{InputPlan, OutputPlan, Plan, Protocol};
+use crate::plan::{InputPlan, MapPlan, OutputPlan, Plan, Protocol};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
 use crate::{Result, compute, linalg};
 use faer::Mat;
@@ -178,6 +178,34 @@ pub(crate) struct Judged {
     pub network: Option<Box<dyn CoefficientMap>>,
 }
 
+impl Judged {
+    /// Where samples are held out in turn, adds the errors on those of another fold.
+    ///
+    /// # Errors
+    /// If the map, one in closed form, cannot be fitted to its samples, or the observer asks to stop.
+    pub(crate) fn pool_fold(
+        &mut self,
+        context: &Context<'_>,
+        (inputs, outputs): (&Inputs, &Outputs),
+        plan: &MapPlan,
+    ) -> Result<()> {
+        let Some(report) = &mut self.validation else {
+            return Ok(());
+        };
+        context.check_cancelled()?;
+        let set = MapTrainingSet::closed_form(inputs, &outputs.targets);
+        let fold = fold_maps(context, &set, plan)?;
+        report.pool(judge(
+            context,
+            inputs,
+            outputs,
+            fold.map.as_ref(),
+            &fold.linear,
+        )?);
+        Ok(())
+    }
+}
+
 /// Turns a plan into a model. The plan is judged with held-out samples and withheld points; then these return, and
 /// everything is fitted to all samples at all points.
 pub(crate) fn build(
@@ -285,10 +313,8 @@ fn judge_plan(context: &Context<'_>, plan: &Plan) -> Result<Judged> {
     let mut judged = judge_once(if is_final { &everything } else { context }, plan, is_final)?;
     if plan.map.is_closed_form() {
         for other in context.other_folds() {
-            let other = judge_once(&other, plan, false)?;
-            if let (Some(report), Some(other)) = (&mut judged.validation, other.validation) {
-                report.pool(other);
-            }
+            let (inputs, outputs) = spaces(&other, plan)?;
+            judged.pool_fold(&other, (&inputs, &outputs), &plan.map)?;
         }
     }
     Ok(judged)

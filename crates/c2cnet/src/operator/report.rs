@@ -71,6 +71,15 @@ impl EvaluationReport {
         self.rms = mean(&|o| o.rms * o.rms).sqrt();
     }
 
+    /// Replaces what is known about withheld points by what `other` knows.
+    pub(crate) fn take_withheld(&mut self, other: EvaluationReport) {
+        self.withheld_rl2e = other.withheld_rl2e;
+        self.withheld_floor = other.withheld_floor;
+        for (output, other) in self.outputs.iter_mut().zip(other.outputs) {
+            output.withheld_points = other.withheld_points;
+        }
+    }
+
     /// Adds the errors of other samples, which are numbered after these. (Errors of vectors without points are relative
     /// to a mean over all samples; here it stays the mean over each set.)
     pub fn pool(&mut self, other: EvaluationReport) {
@@ -127,6 +136,9 @@ pub struct OutputErrors {
     pub rms: f64,
     /// How many values it has in all samples together.
     pub values: usize,
+    /// How many of its points were withheld, so that they judge the fit; 0 in errors of a finished model.
+    #[serde(default)]
+    pub withheld_points: usize,
     /// Errors of its components.
     pub components: Vec<ComponentErrors>,
 }
