@@ -2,7 +2,7 @@
 //!
 //! [`bases`] settles the spaces: [`output_space`] by their floor ([`few_readings`] where samples cannot tell it),
 //! [`input_space`] by the error of the whole operator, which [`judge`] measures. [`maps`] compares maps in closed form, on each of the [`transforms`] of the inputs that is
-//! open; [`network`] and [`layers`] tell whether a network is worth its training. What is judged here is computed by the stages of
+//! open; [`network`] and [`layers`] tell whether a network is worth its training; [`moving_nodes`], before all else, whether an output's nodes move. What is judged here is computed by the stages of
 //! [`crate::fit`], and what they computed for the plan that wins is handed on.
 
 mod bases;
@@ -14,17 +14,17 @@ mod input_space;
 mod judge;
 mod layers;
 mod maps;
+mod moving_nodes;
 mod network;
 mod output_space;
 mod ranking;
-mod reference_nodes;
 mod search;
 mod sizes;
 mod thinning;
 mod transforms;
 
+pub(crate) use moving_nodes::{mean_places, node_settings, settle_nodes};
 pub(crate) use output_space::{OutputRanking, rank_output};
-pub(crate) use reference_nodes::{may_move, mean_places, node_error, reference_nodes};
 pub(crate) use sizes::Sizes;
 
 use crate::data::{Dataset, Fields};
