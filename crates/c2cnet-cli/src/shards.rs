@@ -108,15 +108,30 @@ impl Shards {
     }
 }
 
+/// Why a shard is not used.
+#[derive(Debug)]
+pub enum Failure {
+    /// It takes more than `--memory`, as these words say.
+    Memory(String),
+    /// Anything else.
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
+    }
+}
+
 /// Reads a shard if its numbers take no more than this many bytes.
 ///
 /// # Errors
 /// If it is damaged, or larger.
-pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
+pub fn read(path: &Path, reading: Reading, most: f64) -> std::result::Result<Dataset, Failure> {
     if Format::of(path)? == Format::Npz {
         let bytes = count_values(path)? as f64 * 8.0;
         if bytes > most {
-            return Err(Error::Config(format!(
+            return Err(Failure::Memory(format!(
                 "{}: its numbers take {} of memory, and a shard may take {}: give more with --memory, or make smaller \
                  shards",
                 path.display(),
@@ -125,15 +140,15 @@ pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
             )));
         }
     }
-    reading.read(path)
+    Ok(reading.read(path)?)
 }
 
 /// An error with the shard that it is about, where it does not say.
-pub fn about(path: &Path, error: Error) -> Error {
-    match error {
-        Error::Io { .. } | Error::Format { .. } | Error::Interrupted => error,
-        Error::Config(text) if text.contains("--memory") => Error::Config(text),
-        other => Error::Data(format!("{}: {other}", path.display())),
+pub fn about(path: &Path, failure: impl Into<Failure>) -> Error {
+    match failure.into() {
+        Failure::Memory(text) => Error::Config(text),
+        Failure::Other(e @ (Error::Io { .. } | Error::Format { .. } | Error::Interrupted)) => e,
+        Failure::Other(other) => Error::Data(format!("{}: {other}", path.display())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::map::KernelReport;
 use crate::map::mlp::TrainingReport;
-use crate::operator::EvaluationReport;
+use crate::operator::{C2CNet, EvaluationReport};
 use serde::{Deserialize, Serialize};
 
 /// How a fit went.
@@ -48,6 +48,11 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// The choices of the fit of a model; none where its file has none.
+    pub fn of(model: &C2CNet) -> Vec<Choice> {
+        Vec::deserialize(&model.info()["choices"]).unwrap_or_default()
+    }
+
     /// The choice with its sentence, for files and other programs.
     pub fn object(&self) -> serde_json::Value {
         let mut object = serde_json::json!(self);

@@ -189,7 +189,8 @@ fn check(report: &FitReport) -> Result<()> {
     match error.is_finite() {
         true => Ok(()),
         false => Err(Error::Numerical(format!(
-            "the fit failed: its error is {error}; check the data (c2cnet inspect), or try another map or \
+            "the fit failed: its error is {error}; check the data (`c2cnet inspect`, in Rust \
+             `Dataset::warnings`), or try another map or \
              other bases"
         ))),
     }
@@ -319,7 +320,7 @@ impl Source {
                 "meta": self.meta,
             },
             "trained_on": self.trained_on,
-            "choices": report.choices.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "choices": report.choices,
             "validation": report.validation,
             "held_out": report.held_out,
         });

@@ -478,7 +478,7 @@ mod tests {
             functions: 100,
             rank: 100,
             error,
-            between: error,
+            withheld: error,
             fitted: error,
             cut: 0.0,
             trusted: true,
