@@ -9,7 +9,7 @@ use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Field, Symmetries};
 use crate::encode::{EncoderSpec, Method};
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::InputPlan;
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::Space;
@@ -54,7 +54,7 @@ impl Search<'_> {
             let mut plan = InputPlan {
                 name: name.clone(),
                 components: settings.components,
-                transform: settings.transform.given().unwrap_or_default(),
+                transform: settings.transform.unwrap_or_default(),
                 domain: domain::settle(
                     settings.domain.as_ref(),
                     settings.periodic.as_deref(),
@@ -83,7 +83,7 @@ impl Search<'_> {
             }
             drafts.push(InputDraft {
                 plan,
-                transform_open: settings.transform.given().is_none() && settings.kinds.is_empty(),
+                transform_open: settings.transform.is_none() && settings.kinds.is_empty(),
                 rivals: Vec::new(),
             });
         }
@@ -122,7 +122,7 @@ impl Search<'_> {
         whole: &Field,
         domain: &Bounds,
     ) -> Result<(Vec<Ranked>, usize)> {
-        self.context.begin(Step::SearchInputBasis);
+        self.context.begin(Work::SearchInputBasis);
         // More coefficients than half the samples could not be told apart by any map.
         let most = (self.context.train.samples() / 2).max(8);
         let stop = StopRule {
@@ -325,7 +325,7 @@ impl Search<'_> {
             error,
         };
         if field.shared_points().is_none() {
-            self.context.begin(Step::LearnPrior);
+            self.context.begin(Work::LearnPrior);
             let trial = with_learned_prior(field, &drafts[i].plan);
             if let Some(learned) = judge.error_with(drafts, i, &trial)?
                 && learned < error / TIE_RATIO

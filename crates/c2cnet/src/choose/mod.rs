@@ -31,7 +31,7 @@ use crate::data::{Dataset, Fields};
 use crate::encode::Kind;
 use crate::error::in_order;
 use crate::fit::{Context, Inputs, Outputs, Prepared, represent_outputs};
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{FitConfig, MapConfig, MapKind};
@@ -133,7 +133,7 @@ impl Comparison<'_> {
             let log = transforms.iter().any(|t| t.takes_log());
             let plans = with_transforms(drafts, &transforms);
             let clock = Instant::now();
-            context.begin(Step::EncodeInputs { log });
+            context.begin(Work::EncodeInputs { log });
             // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
             let encoded = self.folds.encode(&plans, raw);
             prepared.seconds.encoding += clock.elapsed().as_secs_f64();
@@ -146,7 +146,7 @@ impl Comparison<'_> {
             }
         }
         for &(log, ..) in &all {
-            context.begin(Step::ChooseMap { log });
+            context.begin(Work::ChooseMap { log });
         }
         let closed = all.par_iter();
         let closed =
@@ -225,7 +225,7 @@ impl Comparison<'_> {
         plan: &InputPlan,
     ) -> Result<EncodedInputs> {
         let context = self.folds.first();
-        context.begin(Step::TryInputBasis("another space".into()));
+        context.begin(Work::TryInputBasis("another space".into()));
         let mut plans = best.plans.clone();
         plans[i] = InputPlan {
             transform: plans[i].transform,

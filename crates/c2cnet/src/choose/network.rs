@@ -10,7 +10,7 @@ use crate::fit::{
 };
 use crate::map::mlp::MlpSpec;
 use crate::map::{CoefficientMap, KernelReport};
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::{InputPlan, MapPlan, NetworkSpec, OutputPlan, TrainOn};
 use crate::report::Candidate;
 use crate::settings::{MapConfig, MapKind};
@@ -174,7 +174,7 @@ impl<'a> Question<'a> {
         let mut shorter = f64::INFINITY;
         let mut probe: Option<Box<dyn CoefficientMap>> = None;
         for part in PROBES {
-            context.begin(Step::ProbeNetwork { part });
+            context.begin(Work::ProbeNetwork { part });
             let short = spec.shortened(part, context.split.train.len());
             let (map, report) = train_network(context, set, &short)?;
             let error = held_out_error(map.as_ref(), set, &context.split);

@@ -9,7 +9,7 @@ use crate::basis::{HybridSpec, interpolation_error};
 use crate::data::{Bounds, Observations};
 use crate::error::in_order;
 use crate::fit::Context;
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::{InputPlan, OutputPlan};
 use crate::report::{Choice, Subject};
 use crate::settings::{FitConfig, Space};
@@ -109,7 +109,7 @@ impl Search<'_> {
             };
             let mut ranking = None;
             if plan.bases.is_empty() && settings.space != Some(Space::Learned) {
-                self.context.begin(Step::SearchOutputBasis);
+                self.context.begin(Work::SearchOutputBasis);
                 let found = self.rank_output(index, inputs)?;
                 plan.bases = vec![found.ranked[found.chosen].spec.clone()];
                 ranking = Some(found);

@@ -261,7 +261,7 @@ impl Bounds {
     ///
     /// # Errors
     /// If there is not one mark for each axis, or a periodic side has no length.
-    pub fn with_periods(mut self, periodic: &[bool]) -> Result<Self> {
+    pub(crate) fn with_periods(mut self, periodic: &[bool]) -> Result<Self> {
         if periodic.len() != self.dim() {
             return Err(Error::Config(format!(
                 "periodic = {periodic:?} has {} entries, the points have {} dimensions; give true or false for each",

@@ -208,13 +208,13 @@ impl FieldEncoder {
         FieldEncoder { sizes, ..self }
     }
 
-    /// The range of the training samples, divided by the sizes of their components.
-    pub fn seen(&self) -> &Seen {
-        &self.seen
+    /// The points that training samples shared, or would have shared if no reading had been missing.
+    pub fn points(&self) -> Option<&Points> {
+        self.seen.points()
     }
 
     /// Samples of `field` that are far outside the range of the training samples.
-    pub fn strange(&self, field: &Field) -> Option<Strange> {
+    pub(crate) fn strange(&self, field: &Field) -> Option<Strange> {
         let sizes = Some(&self.sizes).filter(|sizes| sizes.len() == field.components());
         let Some(sizes) = sizes else {
             return self.seen.strange(field);

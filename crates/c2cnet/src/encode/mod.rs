@@ -29,7 +29,6 @@ pub use input_space::{FieldEncoder, Transform};
 pub(crate) use input_space::{Stacked, stack_components};
 pub(crate) use range::Range;
 pub(crate) use scattered::{SampleEncoder, encode_sample};
-pub use seen::{Seen, Strange};
 pub use spectrum::Spectrum;
 pub use vector::Kind;
 pub(crate) use vector::{Standard, VectorEncoder, VectorSpec, check_width, logarithm};

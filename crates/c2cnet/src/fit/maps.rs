@@ -7,7 +7,7 @@ use crate::map::{
     joint,
 };
 use crate::metrics::mean;
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::{MapPlan, NetworkSpec, PlannedMap};
 use crate::report::NetworkReport;
 use crate::{Result, linalg};
@@ -111,7 +111,7 @@ pub(crate) fn fold_network(
     spec: &NetworkSpec,
     seconds: Option<f64>,
 ) -> Result<Trained> {
-    context.begin(Step::TrainToJudge {
+    context.begin(Work::TrainToJudge {
         train: context.split.train.len(),
         samples: set.coefficients.ncols(),
         seconds,
@@ -208,7 +208,7 @@ fn final_kernel(
     settings: &KernelSettings,
     linear: &LinearMap,
 ) -> Result<KernelMap> {
-    context.begin(Step::FitMap);
+    context.begin(Work::FitMap);
     let coefficients = set.coefficients;
     let (seed, observer) = (context.protocol.seed, context.observer);
     let all: Vec<usize> = (0..coefficients.ncols()).collect();
@@ -234,6 +234,6 @@ fn train_on_all(
 ) -> Result<Trained> {
     let samples = set.coefficients.ncols();
     let seconds = fewer.map(|t| t.seconds * samples as f64 / t.samples.0 as f64);
-    context.begin(Step::TrainOnAll { seconds });
+    context.begin(Work::TrainOnAll { seconds });
     train(context, set, spec, &Split::all(samples))
 }

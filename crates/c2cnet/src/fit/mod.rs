@@ -24,7 +24,7 @@ use crate::encode::{FieldEncoder, Transform};
 use crate::map::mlp::TrainingReport;
 use crate::map::{CoefficientMap, KernelReport, LinearMap, Mirrors, Split};
 use crate::metrics::mean;
-use crate::observe::{Event, Observer, Step};
+use crate::observe::{Event, Observer, Step, Work};
 use crate::operator::{C2CNet, EvaluationReport, MapsToEvaluate, stack, vector_label};
 use crate::plan::{InputPlan, MapPlan, OutputPlan, Plan, Protocol};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
@@ -132,8 +132,8 @@ impl<'a> Context<'a> {
         Context::new(some, protocol, self.observer)
     }
 
-    pub(crate) fn begin(&self, step: Step) {
-        self.observer.event(&Event::Begin(&step));
+    pub(crate) fn begin(&self, work: Work) {
+        self.observer.event(&Event::Begin(&Step(work)));
     }
 
     pub(crate) fn check_cancelled(&self) -> Result<()> {
@@ -291,7 +291,7 @@ fn remaining_spaces(
 pub(crate) fn spaces(context: &Context<'_>, plan: &Plan) -> Result<(Inputs, Outputs)> {
     let outputs = represent_outputs(context, &plan.outputs)?;
     let log = plan.inputs.iter().any(|plan| plan.transform.takes_log());
-    context.begin(Step::EncodeInputs { log });
+    context.begin(Work::EncodeInputs { log });
     let inputs = encode_inputs(context, &plan.inputs, plan.map.takes_raw_coefficients())?;
     Ok((inputs, outputs))
 }
@@ -337,7 +337,7 @@ pub(crate) fn judge_fold(
     keep_network: bool,
 ) -> Result<Judged> {
     context.check_cancelled()?;
-    context.begin(Step::Judge);
+    context.begin(Work::Judge);
     let validation = judge(context, inputs, outputs, fold.map.as_ref(), &fold.linear)?;
     Ok(Judged {
         validation: Some(validation),
@@ -348,7 +348,7 @@ pub(crate) fn judge_fold(
 
 /// Stage 1: bases of the outputs, their orthonormal coordinates, and the targets of the training samples.
 pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> Result<Outputs> {
-    context.begin(Step::FitOutputs);
+    context.begin(Work::FitOutputs);
     let images = image_outputs(context)?;
     let fields = images.as_ref().unwrap_or(&context.train.outputs);
     let cancelled = &|| context.observer.cancelled();
