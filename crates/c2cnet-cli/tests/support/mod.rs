@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !ready() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "waiting for {what}");
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "waiting for {what}"
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,7 +1,7 @@
 //! Point sets in $\mathbb R^d$ and the boxes that hold them.
 
+use crate::storage::Array;
 use crate::storage::leaf::{Field as _, Numbers};
-use crate::storage::tensor::Array;
 use crate::{Error, Result, memory};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
