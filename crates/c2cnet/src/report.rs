@@ -3,7 +3,7 @@
 use crate::map::KernelReport;
 use crate::map::mlp::TrainingReport;
 use crate::operator::{C2CNet, EvaluationReport};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a fit went.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -125,7 +125,13 @@ pub struct Candidate {
     /// What it is.
     pub name: String,
     /// The error it was judged by, on held-out training samples or at withheld points.
+    #[serde(deserialize_with = "maybe_infinite")]
     pub error: f64,
+}
+
+/// JSON writes an infinite number as null.
+fn maybe_infinite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
 /// The training of a network.
