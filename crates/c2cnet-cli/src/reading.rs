@@ -40,7 +40,7 @@ impl Reading {
             return self.read(path);
         }
         let known = model.inputs().iter();
-        let known = known.filter_map(|(name, e)| Some((name.clone(), e.seen().points()?.clone())));
+        let known = known.filter_map(|(name, e)| Some((name.clone(), e.points()?.clone())));
         Dataset::read_npz_inputs(path, self.missing(), known.collect())
     }
 

@@ -108,15 +108,30 @@ impl Shards {
     }
 }
 
+/// Why a shard is not used.
+#[derive(Debug)]
+pub enum Failure {
+    /// It takes more than `--memory`, as these words say.
+    Memory(String),
+    /// Anything else.
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
+    }
+}
+
 /// Reads a shard if its values need no more than this many bytes.
 ///
 /// # Errors
 /// If it is damaged, or larger.
-pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
+pub fn read(path: &Path, reading: Reading, most: f64) -> std::result::Result<Dataset, Failure> {
     if Format::of(path)? == Format::Npz {
         let bytes = count_values(path)? as f64 * 8.0;
         if bytes > most {
-            return Err(Error::Config(format!(
+            return Err(Failure::Memory(format!(
                 "{}: it needs {} of memory; the limit per shard is {}: raise it with --memory, or make smaller shards",
                 path.display(),
                 shown_bytes(bytes),
@@ -124,15 +139,15 @@ pub fn read(path: &Path, reading: Reading, most: f64) -> Result<Dataset> {
             )));
         }
     }
-    reading.read(path)
+    Ok(reading.read(path)?)
 }
 
 /// An error, with the name of the shard added if it lacks it.
-pub fn about(path: &Path, error: Error) -> Error {
-    match error {
-        Error::Io { .. } | Error::Format { .. } | Error::Interrupted => error,
-        Error::Config(text) if text.contains("--memory") => Error::Config(text),
-        other => Error::Data(format!("{}: {other}", path.display())),
+pub fn about(path: &Path, failure: impl Into<Failure>) -> Error {
+    match failure.into() {
+        Failure::Memory(text) => Error::Config(text),
+        Failure::Other(e @ (Error::Io { .. } | Error::Format { .. } | Error::Interrupted)) => e,
+        Failure::Other(other) => Error::Data(format!("{}: {other}", path.display())),
     }
 }
 

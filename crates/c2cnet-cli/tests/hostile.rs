@@ -3,7 +3,7 @@
 mod support;
 
 use c2cnet::internal::write_npz;
-use support::{BASES, Folder};
+use support::{BASES, Folder, wait_until};
 
 fn prepared() -> Folder {
     let folder = Folder::new();
@@ -446,9 +446,7 @@ mod unix {
         let arguments = [&fit(&["data.npz", "-o", "model.c2c"])[..], &slow].concat();
         let mut first = folder.command(&arguments).spawn().unwrap();
         let lock = folder.path(".c2cnet-model.c2c.lock");
-        while !lock.exists() {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        wait_until("the lock", || lock.exists());
         let second = folder.command(&arguments).output().unwrap();
         first.kill().unwrap();
         first.wait().unwrap();

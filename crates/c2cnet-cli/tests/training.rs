@@ -3,8 +3,7 @@
 mod support;
 
 use std::process::{Child, Stdio};
-use std::time::Duration;
-use support::{BASES, Folder};
+use support::{BASES, Folder, wait_until};
 
 /// Two networks of this many steps each, with a checkpoint at the given interval.
 fn fit<'a>(model: &'a str, steps: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -147,21 +146,24 @@ mod stopped {
         std::io::Result::unwrap_or_default(times)
     }
 
-    /// Starts a fit and stops it by a signal a while after its first checkpoint.
-    fn stop(folder: &Folder, more: &[&str], signal: &str, pause: u64) -> (Option<i32>, String) {
+    /// Starts a fit and stops it by a signal after so many of its checkpoints.
+    fn stop(folder: &Folder, more: &[&str], signal: &str, after: usize) -> (Option<i32>, String) {
         let mut all = METRICS.to_vec();
         all.extend(more);
-        let before = written(folder);
+        let mut last = written(folder);
+        let mut count = 0;
         let mut child: Child = folder
             .command(&fit("model.c2c", LONG, &all))
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        while written(folder) == before && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        std::thread::sleep(Duration::from_millis(pause));
+        wait_until("checkpoints", || {
+            let now = written(folder);
+            count += usize::from(now != last);
+            last = now;
+            count >= after || child.try_wait().unwrap().is_some()
+        });
         let mut kill = std::process::Command::new("kill");
         kill.args([signal, &child.id().to_string()]);
         assert!(kill.status().unwrap().success(), "it ended too early");
@@ -185,14 +187,14 @@ mod stopped {
     #[test]
     fn ctrl_c_tells_how_to_go_on_to_the_same_model() {
         let (folder, model, metrics) = undisturbed();
-        let (code, said) = stop(&folder, &[], "-INT", 0);
+        let (code, said) = stop(&folder, &[], "-INT", 1);
         assert_eq!(code, Some(130), "{said}");
         assert!(
             said.contains("c2cnet fit data.npz") && said.contains("--resume"),
             "{said}"
         );
         // Without --resume: a notice, and from the start.
-        let (_, said) = stop(&folder, &[], "-INT", 50);
+        let (_, said) = stop(&folder, &[], "-INT", 3);
         assert!(said.contains("training starts over"), "{said}");
         let said = resume(&folder, &model, &metrics);
         assert!(said.contains("resuming after"), "{said}");
@@ -201,8 +203,8 @@ mod stopped {
     #[test]
     fn killed_again_and_again_it_still_ends_at_the_same_model() {
         let (folder, model, metrics) = undisturbed();
-        for pause in [0, 30, 60] {
-            let (code, said) = stop(&folder, &["--resume"], "-KILL", pause);
+        for after in [1, 2, 3] {
+            let (code, said) = stop(&folder, &["--resume"], "-KILL", after);
             assert_eq!(code, None, "{said}");
             assert!(!folder.path("model.c2c").exists());
         }
@@ -212,7 +214,7 @@ mod stopped {
     #[test]
     fn a_damaged_checkpoint_costs_its_training_only() {
         let (folder, model, metrics) = undisturbed();
-        stop(&folder, &[], "-INT", 0);
+        stop(&folder, &[], "-INT", 1);
         for file in checkpoints(&folder) {
             let bytes = std::fs::read(&file).unwrap();
             std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();

@@ -224,7 +224,7 @@ impl Model {
     ) -> PyResult<Option<InputPoints<'py>>> {
         let mut inputs = self.net.inputs().iter();
         let encoder = inputs.find(|(name, _)| name == input);
-        let Some(points) = encoder.and_then(|(_, encoder)| encoder.seen().points()) else {
+        let Some(points) = encoder.and_then(|(_, encoder)| encoder.points()) else {
             return Ok(None);
         };
         let shape = [points.len(), points.dim()];

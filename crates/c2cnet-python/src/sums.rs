@@ -72,7 +72,8 @@ impl Template {
     fn finish(&self, py: Python<'_>, sums: &Sums) -> PyResult<(Model, String)> {
         let (model, report) = detached(py, || self.inner.finish(&sums.inner))?;
         let mut object = json!(report);
-        object["choices"] = json!(self.inner.choices());
+        let choices = self.inner.choices();
+        object["choices"] = choices.iter().map(ToString::to_string).collect();
         Ok((Model::from(model), object.to_string()))
     }
 

@@ -69,7 +69,7 @@ impl Problem {
 fn on_triangles(file: &Path, sizes: &[usize]) -> Result<()> {
     let data = Dataset::read_npz(file)?;
     let (Some(triangles), Observations::Shared { points, values }) =
-        (&data.triangles, data.outputs[0].1.observations())
+        (&data.triangles, data.outputs.only()?.observations())
     else {
         panic!("{} needs triangles on shared points", file.display());
     };

@@ -196,7 +196,7 @@ fn write_input(path: &Path, field: Field) -> Result<()> {
 }
 
 fn read_input(path: &Path) -> Result<Field> {
-    Ok(Dataset::read_npz(path)?.inputs[0].1.clone())
+    Ok(Dataset::read_npz(path)?.inputs.only()?.clone())
 }
 
 /// Peak and present resident memory in MiB; the peak counts from the last [`reset_peak`].

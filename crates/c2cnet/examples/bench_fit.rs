@@ -21,7 +21,7 @@ fn main() -> Result<()> {
     let train = data.select(&data.train_indices());
     let test = data.select(&data.test_indices());
     let one = test.select(&[0]);
-    let points = test.outputs[0].1.points_of(0);
+    let points = test.outputs.only()?.points_of(0);
 
     let (seconds_fit, (model, _)) = least(count(fits), || fit(&train, &config, &Silent))?;
     let predictions = count(predictions);

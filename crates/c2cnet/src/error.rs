@@ -106,7 +106,7 @@ fn repair(value: f64, optional: bool) -> &'static str {
     match (value.is_nan(), optional) {
         (true, true) => {
             "remove or repair that sample, or, if NaN stands for a reading that is missing, say so: `--missing nan`, in \
-             Python `missing=\"nan\"` (c2cnet does not guess)"
+             Python `missing=\"nan\"`, in Rust `Missing::Nan` (c2cnet does not guess)"
         }
         (true, false) => {
             "only values of functions may be missing, and this cannot; repair it or leave it out"

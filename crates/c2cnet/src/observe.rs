@@ -63,7 +63,11 @@ pub enum Event<'a> {
 
 /// One step of a fit or a diagnosis. Its [`Display`](std::fmt::Display) form says what is being done.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub struct Step(pub(crate) Work);
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Work {
     /// Output bases are compared.
     SearchOutputBasis,
     /// Input bases are compared by how well they represent the inputs.
@@ -116,8 +120,8 @@ pub enum Step {
 impl Step {
     /// How many seconds it is expected to take, where that is known.
     pub fn seconds(&self) -> Option<f64> {
-        match self {
-            Step::TrainToJudge { seconds, .. } | Step::TrainOnAll { seconds } => *seconds,
+        match &self.0 {
+            Work::TrainToJudge { seconds, .. } | Work::TrainOnAll { seconds } => *seconds,
             _ => None,
         }
     }
@@ -126,25 +130,25 @@ impl Step {
 impl std::fmt::Display for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let logged = |log: &bool| if *log { " with log input" } else { "" };
-        match self {
-            Step::SearchOutputBasis => write!(f, "searching for an output basis"),
-            Step::SearchInputBasis => write!(f, "searching for an input basis"),
-            Step::TryInputBasis(name) => write!(f, "trying {name} for the input"),
-            Step::LearnPrior => write!(f, "learning a prior of the input"),
-            Step::FitOutputs => write!(f, "fitting the output space"),
-            Step::EncodeInputs { log } => write!(f, "encoding inputs{}", logged(log)),
-            Step::ChooseMap { log } => write!(f, "choosing the coefficient map{}", logged(log)),
-            Step::ProbeNetwork { part } => {
+        match &self.0 {
+            Work::SearchOutputBasis => write!(f, "searching for an output basis"),
+            Work::SearchInputBasis => write!(f, "searching for an input basis"),
+            Work::TryInputBasis(name) => write!(f, "trying {name} for the input"),
+            Work::LearnPrior => write!(f, "learning a prior of the input"),
+            Work::FitOutputs => write!(f, "fitting the output space"),
+            Work::EncodeInputs { log } => write!(f, "encoding inputs{}", logged(log)),
+            Work::ChooseMap { log } => write!(f, "choosing the coefficient map{}", logged(log)),
+            Work::ProbeNetwork { part } => {
                 write!(f, "training a network for 1/{part} of its steps")
             }
-            Step::TrainToJudge { train, samples, .. } => {
+            Work::TrainToJudge { train, samples, .. } => {
                 write!(f, "training a network on {train} of {samples} samples")
             }
-            Step::TrainOnAll { .. } => write!(f, "training the network on all samples"),
-            Step::Judge => write!(f, "judging on held-out samples"),
-            Step::FitMap => write!(f, "fitting the map to all training samples"),
-            Step::DiagnoseEncoder => write!(f, "diagnosing the encoder"),
-            Step::CompareFloors => write!(f, "comparing output bases"),
+            Work::TrainOnAll { .. } => write!(f, "training the network on all samples"),
+            Work::Judge => write!(f, "judging on held-out samples"),
+            Work::FitMap => write!(f, "fitting the map to all training samples"),
+            Work::DiagnoseEncoder => write!(f, "diagnosing the encoder"),
+            Work::CompareFloors => write!(f, "comparing output bases"),
         }
     }
 }

@@ -157,6 +157,13 @@ pub enum MapPlan {
     },
 }
 
+/// A planned map, with all that are trained as one.
+pub(crate) enum PlannedMap<'a> {
+    Linear,
+    Kernel(&'a KernelSettings),
+    Network(NetworkSpec),
+}
+
 /// What is trained by steps: a network between coefficients, or layers.
 #[derive(Debug, Clone)]
 pub(crate) enum NetworkSpec {
@@ -211,12 +218,15 @@ impl MapPlan {
         }
     }
 
-    /// What is trained, if it is.
-    pub(crate) fn network(&self) -> Option<NetworkSpec> {
+    /// The map itself, without the samples that train it.
+    pub(crate) fn map(&self) -> PlannedMap<'_> {
         match self {
-            MapPlan::Linear | MapPlan::Kernel(_) => None,
-            MapPlan::Mlp { spec, .. } => Some(NetworkSpec::Mlp(spec.clone())),
-            MapPlan::Layered { spec, .. } => Some(NetworkSpec::Layered(spec.clone())),
+            MapPlan::Linear => PlannedMap::Linear,
+            MapPlan::Kernel(settings) => PlannedMap::Kernel(settings),
+            MapPlan::Mlp { spec, .. } => PlannedMap::Network(NetworkSpec::Mlp(spec.clone())),
+            MapPlan::Layered { spec, .. } => {
+                PlannedMap::Network(NetworkSpec::Layered(spec.clone()))
+            }
         }
     }
 

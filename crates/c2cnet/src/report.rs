@@ -2,8 +2,8 @@
 
 use crate::map::KernelReport;
 use crate::map::mlp::TrainingReport;
-use crate::operator::EvaluationReport;
-use serde::{Deserialize, Serialize};
+use crate::operator::{C2CNet, EvaluationReport};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a fit went.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,6 +48,11 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// The choices of the fit of a model; none where its file has none.
+    pub fn of(model: &C2CNet) -> Vec<Choice> {
+        Vec::deserialize(&model.info()["choices"]).unwrap_or_default()
+    }
+
     /// The choice with its sentence, for files and other programs.
     pub fn object(&self) -> serde_json::Value {
         let mut object = serde_json::json!(self);
@@ -120,7 +125,13 @@ pub struct Candidate {
     /// What it is.
     pub name: String,
     /// The error it was judged by, on held-out training samples or at withheld points.
+    #[serde(deserialize_with = "maybe_infinite")]
     pub error: f64,
+}
+
+/// JSON writes an infinite number as null.
+fn maybe_infinite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
 /// The training of a network.

@@ -100,8 +100,9 @@ pub struct InputConfig {
     pub space: Option<Space>,
     /// The encoder.
     pub encoder: Option<EncoderSpec>,
-    /// The transform.
-    pub transform: TransformChoice,
+    /// The transform; `None`: log for positive inputs if it validates better, else none.
+    #[serde(with = "auto")]
+    pub transform: Option<Transform>,
     /// The domain.
     pub domain: Option<Bounds>,
     /// Along which axes it is periodic.
@@ -199,35 +200,34 @@ impl Space {
     }
 }
 
-/// The transform of an input, or its choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TransformChoice {
-    /// Log for positive inputs if it validates better, else none.
-    #[default]
-    Auto,
-    /// Nothing.
-    None,
-    /// The logarithm of the values.
-    Log,
-    /// Standardised coefficients.
-    #[serde(alias = "standardize")]
-    Standardise,
-    /// Both.
-    #[serde(alias = "log-standardize")]
-    LogStandardise,
-}
+/// Settings that are `auto` or a word.
+mod auto {
+    use serde::de::{Error, IntoDeserializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-impl TransformChoice {
-    /// The transform, unless it is to be chosen.
-    pub(crate) fn given(self) -> Option<Transform> {
-        match self {
-            TransformChoice::Auto => None,
-            TransformChoice::None => Some(Transform::None),
-            TransformChoice::Log => Some(Transform::Log),
-            TransformChoice::Standardise => Some(Transform::Standardise),
-            TransformChoice::LogStandardise => Some(Transform::LogStandardise),
+    const AUTO: &str = "auto";
+
+    pub fn serialize<T: Serialize, S: Serializer>(
+        given: &Option<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match given {
+            None => serializer.serialize_str(AUTO),
+            Some(given) => given.serialize(serializer),
         }
+    }
+
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<T>, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        if word == AUTO {
+            return Ok(None);
+        }
+        let given: Result<T, D::Error> = T::deserialize(word.into_deserializer());
+        given
+            .map(Some)
+            .map_err(|e| D::Error::custom(format!("{e}, or `{AUTO}`")))
     }
 }
 

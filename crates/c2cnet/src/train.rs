@@ -1,14 +1,13 @@
 //! The way from what a user typed to a model: settings, plan, fit.
 
-use crate::choose::{Sizes, choose, may_move, mean_places, node_error, reference_nodes};
+use crate::choose::{Sizes, choose, mean_places, node_settings, settle_nodes};
 use crate::data::{Dataset, Points};
-use crate::encode::Kind;
 use crate::fit::{Context, Prepared, build};
 use crate::observe::Observer;
 use crate::operator::{C2CNet, EvaluationReport, MovingNodes, trained_on};
-use crate::plan::{Plan, Protocol};
-use crate::report::{Choice, FitReport, Subject};
-use crate::settings::{FitConfig, InputConfig, OutputConfig, Space};
+use crate::plan::Plan;
+use crate::report::{Choice, FitReport};
+use crate::settings::FitConfig;
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::time::Instant;
@@ -73,7 +72,10 @@ fn with_chosen<T>(
     then: impl FnOnce(&Context<'_>, Chosen) -> Result<T>,
 ) -> Result<T> {
     config.check_places(&train)?;
-    let (train, moving) = settle_nodes(train, config, observer)?;
+    let fit_nodes = |train: &_, place, reference: &_, settings: &_| {
+        fit_nodes(train, place, reference, (settings, observer))
+    };
+    let (train, moving) = settle_nodes(train, config, &fit_nodes)?;
     let (train, sizes) = in_sizes(train, config)?;
     let context = Context::new(&train, config.protocol(), observer);
     let (mut plan, mut prepared) = choose(&context, config)?;
@@ -124,71 +126,6 @@ pub fn fit_plan(
     source.describe((model.with_moving(nodes), report), plan, None)
 }
 
-/// Outputs whose nodes move with the inputs.
-#[derive(Default)]
-struct Moving {
-    nodes: Vec<MovingNodes>,
-    choices: Vec<Choice>,
-}
-
-impl Moving {
-    /// Writes them into the plan that was chosen on reference nodes, and what was chosen before the rest.
-    fn into_plan(self, plan: &mut Plan, choices: &mut Vec<Choice>) -> Vec<MovingNodes> {
-        for output in &mut plan.outputs {
-            output.moving_nodes = self.nodes.iter().any(|n| n.output() == output.name);
-        }
-        choices.splice(0..0, self.choices);
-        self.nodes
-    }
-}
-
-/// Finds outputs whose nodes move with the inputs and makes them functions on reference nodes: where nodes move
-/// together, and the inputs tell where they are in samples that were held out.
-fn settle_nodes(
-    mut train: Dataset,
-    config: &FitConfig,
-    observer: &dyn Observer,
-) -> Result<(Dataset, Moving)> {
-    let kinds = train.inputs.iter().map(|(name, _)| {
-        let kinds = config.input_named(name).kinds.clone();
-        (name.clone(), kinds)
-    });
-    let settings = node_settings(config.protocol(), kinds);
-    let mut moving = Moving::default();
-    for place in 0..train.outputs.len() {
-        let (name, field) = &train.outputs[place];
-        if !may_move(config, name) {
-            continue;
-        }
-        let Some(reference) = reference_nodes(field)? else {
-            continue;
-        };
-        let (nodes, error) = fit_nodes(&train, place, &reference, (&settings, observer))?;
-        let (part, apart) = node_error(&reference, error);
-        moving.choices.push(Choice {
-            subject: Subject::OutputNodes,
-            field: name.clone(),
-            candidates: Vec::new(),
-            chosen: match apart {
-                true => "move with the inputs".into(),
-                false => "each sample's own".into(),
-            },
-            why: format!(
-                "the inputs predict the nodes of held-out samples to within {part:.1e} of the distance between neighbours{}",
-                match apart {
-                    true => "; to keep them fixed, give the domain",
-                    false => "",
-                }
-            ),
-        });
-        if apart {
-            train.outputs[place].1 = field.on_shared(&reference)?;
-            moving.nodes.push(nodes);
-        }
-    }
-    Ok((train, moving))
-}
-
 /// The nodes that a plan says move with the inputs, and the data on their reference.
 fn planned_nodes(
     mut train: Dataset,
@@ -218,28 +155,6 @@ fn planned_nodes(
         all.push(nodes);
     }
     Ok((train, all))
-}
-
-/// How nodes are learned. Few displacements describe all of them: there is no basis to search for.
-fn node_settings(
-    protocol: Protocol,
-    kinds: impl Iterator<Item = (String, Vec<Kind>)>,
-) -> FitConfig {
-    let input = |kinds| InputConfig {
-        kinds,
-        ..InputConfig::default()
-    };
-    FitConfig {
-        seed: protocol.seed,
-        validation: protocol.validation,
-        withhold: 0.0,
-        inputs: kinds.map(|(name, kinds)| (name, input(kinds))).collect(),
-        output: OutputConfig {
-            space: Some(Space::Learned),
-            ..OutputConfig::default()
-        },
-        ..FitConfig::default()
-    }
 }
 
 /// A model of how far the nodes of an output are from their reference, and the root mean square of its error on
@@ -274,7 +189,8 @@ fn check(report: &FitReport) -> Result<()> {
     match error.is_finite() {
         true => Ok(()),
         false => Err(Error::Numerical(format!(
-            "the fit failed: its error is {error}; check the data (c2cnet inspect), or try another map or \
+            "the fit failed: its error is {error}; check the data (`c2cnet inspect`, in Rust \
+             `Dataset::warnings`), or try another map or \
              other bases"
         ))),
     }
@@ -404,7 +320,7 @@ impl Source {
                 "meta": self.meta,
             },
             "trained_on": self.trained_on,
-            "choices": report.choices.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "choices": report.choices,
             "validation": report.validation,
             "held_out": report.held_out,
         });

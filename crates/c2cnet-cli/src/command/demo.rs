@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     print_line(format_args!(
         "   {} of functions at {}: {train} are for training, {} are held out for testing.\n   wrote {}\n",
         counted(data.samples(), "pair"),
-        counted(data.outputs[0].1.points_of(0).len(), "point"),
+        counted(data.outputs.only()?.points_of(0).len(), "point"),
         data.samples() - train,
         data_file.display()
     ))?;
@@ -123,7 +123,7 @@ fn draw(name: &str, data: &Dataset, rows: &[Shown], file: &Path) -> anyhow::Resu
         "{}: test samples predicted at {} from inputs at {}",
         name,
         counted(predicted_at, "point"),
-        data.inputs[0].1.points_of(0).len()
+        data.inputs.only()?.points_of(0).len()
     );
     output_path::write(file, &picture::draw(&title, rows, data).to_svg())?;
     print_line(format_args!(
@@ -216,7 +216,7 @@ fn thinned(fine: &Dataset) -> Result<Dataset> {
 fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
     let test = data.test_indices();
     let inputs = data.select(&test);
-    let truth = &fine.outputs[0].1.select(&test);
+    let truth = &fine.outputs.only()?.select(&test);
     let points: &Points = truth.points_of(0);
     let predicted = &model.predict(&inputs.inputs, points)?[0];
     let between: Vec<usize> = (0..points.len()).filter(|i| i % REFINEMENT != 0).collect();
@@ -234,7 +234,7 @@ fn finer(model: &C2CNet, data: &Dataset, fine: &Dataset) -> Result<Vec<Shown>> {
     print_line(format_args!(
         "   The model is a function of position: from inputs at {} points it predicts at {}.\n   \
          At the {} points between the data's own, where nothing was given, its RL2E is {}.",
-        inputs.inputs[0].1.points_of(0).len(),
+        inputs.inputs.only()?.points_of(0).len(),
         points.len(),
         between.len(),
         error(each.iter().sum::<f64>() / each.len() as f64)

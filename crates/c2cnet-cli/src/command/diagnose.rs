@@ -23,7 +23,7 @@ strength, how much noise is amplified and what fraction of the input is lost, to
 (shrinkage) and to the basis (unrepresentable).
 
 For each output: the floor (the smallest relative error that a basis allows) against its size,
-for several families, at fitted points and at points withheld from the fit.
+for several families, at fitted and at withheld points.
 
 Figures go to the folder -o: spectrum.svg, bias.svg, floor.svg.
 

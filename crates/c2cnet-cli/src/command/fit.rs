@@ -306,7 +306,7 @@ fn print_shards_json(args: &Args, fitted: &Fitted, seconds: f64) -> c2cnet::Resu
     let mut object = json!(fitted.report);
     object["model"] = json!(args.output);
     object["map"] = json!(fitted.model.map().describe());
-    object["choices"] = json!(fitted.choices);
+    object["choices"] = fitted.choices.iter().map(Choice::object).collect();
     object["skipped"] = json!(fitted.skipped.list());
     object["seconds"] = json!(seconds);
     object["stream"] = json!({

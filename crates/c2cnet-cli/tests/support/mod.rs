@@ -3,6 +3,19 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// Waits until `ready` says so, but not for ever.
+pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !ready() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "waiting for {what}"
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
 
 /// A temporary folder with what a test needs.
 pub struct Folder(tempfile::TempDir);

@@ -92,7 +92,7 @@ pub fn darcy_lshape() -> Result<(Picture, String)> {
 }
 
 fn output_points(data: &Dataset) -> Result<Points> {
-    shared(data.outputs[0].1.shared_points())
+    shared(data.outputs.only()?.shared_points())
 }
 
 fn shared(points: Option<&Points>) -> Result<Points> {

@@ -100,7 +100,7 @@ impl Sample {
             ..Darcy1d::default()
         };
         let data = problem.samples(3, &Unwatched)?;
-        let (input, output) = (&data.inputs[0].1, &data.outputs[0].1);
+        let (input, output) = (data.inputs.only()?, data.outputs.only()?);
         let (phi, a) = encode(1, input.points_of(0), &input.values_of(0))?;
         let (psi, b) = encode(2, output.points_of(0), &output.values_of(0))?;
         Ok(Sample {

@@ -12,6 +12,7 @@ use crate::terminal::counted;
 use crate::view::{Cells, views};
 use c2cnet::data::{Dataset, Field};
 use c2cnet::operator::EvaluationReport;
+use c2cnet::report::Choice;
 use c2cnet::{C2CNet, Result};
 use c2cnet_figure::{ColourScale, Figure, Panel, Series as Line};
 use maud::{Markup, html};
@@ -428,8 +429,7 @@ fn over_points(subject: &Subject<'_>, functions: &[ComponentError]) -> Markup {
 }
 
 fn choices(subject: &Subject<'_>) -> Markup {
-    let info = subject.model.info();
-    let all = info["choices"].as_array().cloned().unwrap_or_default();
+    let all = Choice::of(subject.model);
     let spaces = |kind: &'static str, name: &str, words: String| {
         let label = if name.is_empty() {
             kind.to_string()
@@ -452,7 +452,7 @@ fn choices(subject: &Subject<'_>) -> Markup {
     }
     html! {
         @if !all.is_empty() {
-            ul { @for choice in all.iter().filter_map(|c| c.as_str()) { li { (format::code(choice)) } } }
+            ul { @for choice in &all { li { (format::code(&choice.to_string())) } } }
         }
         figure.block { (sortable(&[Head::text("part"), Head::text("what it is")], &rows)) }
     }

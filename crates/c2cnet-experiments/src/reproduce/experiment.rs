@@ -188,12 +188,8 @@ pub struct HeadlineSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepSpec {
-    #[serde(deserialize_with = "name::read")]
-    pub id: String,
-    pub title: String,
-    #[serde(default)]
-    pub caption: String,
-    pub label: Option<String>,
+    #[serde(flatten)]
+    pub titled: Titled,
     pub data: String,
     /// The setting, as in `--set`; or `data`, and the values are names of data sets, drawn over the effective
     /// dimension of their inputs.
@@ -231,6 +227,7 @@ pub struct Variant {
     pub flat: bool,
 }
 
+/// What a table or a figure is called, in files, on the page and in the paper.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Titled {
@@ -246,12 +243,8 @@ pub struct Titled {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferSpec {
-    #[serde(deserialize_with = "name::read")]
-    pub id: String,
-    pub title: String,
-    #[serde(default)]
-    pub caption: String,
-    pub label: Option<String>,
+    #[serde(flatten)]
+    pub titled: Titled,
     /// At the finest resolution.
     pub data: String,
     /// Every n-th point is used for training.
@@ -308,12 +301,8 @@ pub struct RobustnessSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableSpec {
-    #[serde(deserialize_with = "name::read")]
-    pub id: String,
-    pub title: String,
-    #[serde(default)]
-    pub caption: String,
-    pub label: Option<String>,
+    #[serde(flatten)]
+    pub titled: Titled,
     /// All, unless given.
     #[serde(default)]
     pub runs: Vec<String>,
@@ -324,12 +313,8 @@ pub struct TableSpec {
 #[serde(deny_unknown_fields)]
 pub struct FigureSpec {
     pub kind: FigureKind,
-    #[serde(deserialize_with = "name::read")]
-    pub id: String,
-    pub title: String,
-    #[serde(default)]
-    pub caption: String,
-    pub label: Option<String>,
+    #[serde(flatten)]
+    pub titled: Titled,
     pub runs: Vec<String>,
 }
 
@@ -413,7 +398,12 @@ impl Experiment {
             for value in &sweep.values {
                 match value {
                     Value::String(name) => used.push(name),
-                    other => return bad(format!("sweep {:?}: {other} names no data", sweep.id)),
+                    other => {
+                        return bad(format!(
+                            "sweep {:?}: {other} names no data",
+                            sweep.titled.id
+                        ));
+                    }
                 }
             }
         }

@@ -328,6 +328,7 @@ fn apply_quick(table: &mut Table, quick: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::experiment::TableSpec;
     use c2cnet::settings::MapKind;
 
     fn choice(quick: bool, steps: Option<Steps>) -> Choice<'static> {
@@ -427,6 +428,15 @@ mod tests {
         let error = put("parts = ['c']").unwrap_err().to_string();
         assert!(error.contains("no [part.c]; there are a, b"), "{error}");
         assert!(put("parts = 'a'").is_err());
+    }
+
+    #[test]
+    fn keys_that_nothing_reads_are_refused() {
+        let text = "id = 'a'\ntitle = 'A'\nrun = ['b']";
+        let error = toml::from_str::<TableSpec>(text).unwrap_err().to_string();
+        assert!(error.contains("unknown field `run`"), "{error}");
+        let error = toml::from_str::<TableSpec>("id = '../a'\ntitle = 'A'").unwrap_err();
+        assert!(error.to_string().contains("not a valid name"), "{error}");
     }
 
     #[test]

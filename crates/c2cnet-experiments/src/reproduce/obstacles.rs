@@ -144,7 +144,7 @@ fn row(
 
 /// Truth and prediction of every sample on the grid of the output.
 fn recover(model: &C2CNet, data: &Dataset) -> Result<Vec<Recovery>> {
-    let field = &data.outputs[0].1;
+    let field = data.outputs.only()?;
     let points = field.points_of(0);
     let found = &model.predict(&data.inputs, points)?[0];
     (0..data.samples())

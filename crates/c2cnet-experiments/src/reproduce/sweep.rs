@@ -48,7 +48,10 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
         if spec.gap.is_some() {
             errors.push(series("training", |p| p.x, |p| p.train).dashed());
             gaps.push(series("gap", |p| p.amplification, |p| p.test - p.train));
-            let what = format!("{}, {}: the gap grows with it", spec.title, variant.name);
+            let what = format!(
+                "{}, {}: the gap grows with it",
+                spec.titled.title, variant.name
+            );
             let grown = points.iter().map(|p| (p.amplification, p.test - p.train));
             let check = checks::grows(what, &grown.collect::<Vec<_>>());
             bench.findings.checks.extend(check);
@@ -70,10 +73,10 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
     draw_curve(
         bench,
         Curve {
-            id: spec.id.clone(),
-            title: spec.title.clone(),
-            caption: spec.caption.clone(),
-            label: spec.label.clone(),
+            id: spec.titled.id.clone(),
+            title: spec.titled.title.clone(),
+            caption: spec.titled.caption.clone(),
+            label: spec.titled.label.clone(),
             x: spec.x.clone(),
             y: Axis::log("RL2E"),
             series: errors,
@@ -170,8 +173,8 @@ fn points(
 fn table(spec: &SweepSpec, rows: Vec<Map<String, serde_json::Value>>) -> Table {
     let column = Column::new;
     Table {
-        id: format!("{}-table", spec.id),
-        title: spec.title.clone(),
+        id: format!("{}-table", spec.titled.id),
+        title: spec.titled.title.clone(),
         caption: format!("The fits of the curve, by {}.", spec.x.title),
         label: None,
         columns: vec![

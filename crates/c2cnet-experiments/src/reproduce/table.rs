@@ -55,10 +55,10 @@ pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
     };
     columns.retain(filled);
     Table {
-        id: spec.id.clone(),
-        title: spec.title.clone(),
-        caption: spec.caption.clone(),
-        label: spec.label.clone(),
+        id: spec.titled.id.clone(),
+        title: spec.titled.title.clone(),
+        caption: spec.titled.caption.clone(),
+        label: spec.titled.label.clone(),
         columns,
         rows,
     }

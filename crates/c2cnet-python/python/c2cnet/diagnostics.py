@@ -107,7 +107,7 @@ class Floor:
     floor : float
         At fitted points.
     withheld_floor : float or None
-        At points withheld from the fit.
+        At withheld points.
     """
 
     family: str

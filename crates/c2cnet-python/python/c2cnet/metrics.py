@@ -96,7 +96,7 @@ class Errors:
     floor : float
         The smallest RL2E that the output basis allows.
     withheld_rl2e, withheld_floor : float or None
-        The same at output points kept out of the fit.
+        The same at withheld output points.
     linear_rl2e : float
         RL2E of a linear map.
     mean_rl2e : float
@@ -115,8 +115,8 @@ class Errors:
         own units.
 
     outputs : list of dict
-        For each output: ``output`` (its name), ``rl2e``, ``floor``, ``mean_rl2e``, ``rms`` and, for each of its
-        ``components``, ``rl2e``, ``mean_rl2e``, ``mse`` and ``rms``. Where components differ much in size,
+        For each output: ``output`` (its name), ``rl2e``, ``floor``, ``mean_rl2e``, ``rms``, ``withheld_points``
+        (how many) and, for each of its ``components``, ``rl2e``, ``mean_rl2e``, ``mse`` and ``rms``. Where components differ much in size,
         ``rl2e`` above counts them equally; these are each one's own.
 
     Examples

@@ -8,6 +8,7 @@ use crate::metrics::mean;
 use crate::observe::Observer;
 use crate::operator::{C2CNet, field_named, stack};
 use crate::plan::{MapPlan, Plan};
+use crate::report::Choice;
 use crate::settings::{FitConfig, MapKind};
 use crate::storage::{Archive, Fingerprint, restore_settled, tensor};
 use crate::train::{fit, fit_plan};
@@ -321,7 +322,7 @@ impl Template {
         };
         if !report.rl2e.is_finite() {
             return Err(Error::Numerical(format!(
-                "the model fitted from the sums is unusable: its error is {}; check the data (c2cnet inspect)",
+                "the model fitted from the sums is unusable: its error is {}; check the data (`c2cnet inspect`, in Rust `Dataset::warnings`)",
                 report.rl2e
             )));
         }
@@ -391,13 +392,9 @@ impl Template {
         info
     }
 
-    /// What the choice of the bases and of the map said, line by line.
-    pub fn choices(&self) -> Vec<String> {
-        let choices = self.first.info()["choices"].as_array();
-        let lines = choices.into_iter().flatten();
-        lines
-            .filter_map(|line| line.as_str().map(str::to_string))
-            .collect()
+    /// The choice of the bases and of the map.
+    pub fn choices(&self) -> Vec<Choice> {
+        Choice::of(&self.first)
     }
 
     /// The template as the bytes of a file, with a digest.

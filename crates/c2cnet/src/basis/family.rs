@@ -136,9 +136,26 @@ impl Ladder {
         }
     }
 
-    /// The same with variants in the plane for [`Ladder::stretched`].
+    /// The same with variants in the plane: the bases with about a given number of functions, and a given number of times
+    /// as many along the first axis for each along the second; `None` where an axis would have none. A search tries
+    /// them near the size that did best, where the field may vary faster along one axis.
+    ///
+    /// ```
+    /// use c2cnet::basis::{BasisSpec, FourierKind, FourierSpec, Ladder};
+    ///
+    /// let waves = |size: usize, stretch: f64| -> Option<BasisSpec> {
+    ///     let modes = [size as f64 * stretch, size as f64 / stretch].map(|m| m.sqrt() as usize);
+    ///     let spec = FourierSpec {
+    ///         kind: FourierKind::Cosine,
+    ///         modes: Some(modes.to_vec()),
+    ///         functions: None,
+    ///     };
+    ///     (!modes.contains(&0)).then(|| spec.into())
+    /// };
+    /// let ladder = Ladder::new(move |size| waves(size, 1.0)).with_stretch(waves);
+    /// ```
     #[must_use]
-    pub(crate) fn with_stretch(
+    pub fn with_stretch(
         mut self,
         by_stretch: impl Fn(usize, f64) -> Option<BasisSpec> + Send + Sync + 'static,
     ) -> Self {

@@ -22,6 +22,11 @@ impl<'a> Folds<'a> {
         &self.0[0]
     }
 
+    /// The others, numbered from 1.
+    pub(super) fn others(&self) -> impl Iterator<Item = (usize, &Context<'a>)> {
+        self.0.iter().enumerate().skip(1)
+    }
+
     /// Calls `make` for each fold, or once for all if its result is not `learned`: only learned results must not see
     /// the held-out samples.
     pub(super) fn each<T>(

@@ -3,13 +3,13 @@
 use super::domain;
 use super::judge::Judge;
 use super::output_space::OutputDraft;
-use super::ranking::{Ranked, StopRule, name_of, smallest_good_enough};
+use super::ranking::{Ranked, StopRule, name_of};
 use super::search::{Search, TIE_RATIO, basis_choice, describe_ranked, named_bases};
 use super::transforms::InputDraft;
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Field, Symmetries};
 use crate::encode::{EncoderSpec, Method};
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::InputPlan;
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{MapKind, Space};
@@ -57,7 +57,7 @@ impl Search<'_> {
             let mut plan = InputPlan {
                 name: name.clone(),
                 components: settings.components,
-                transform: settings.transform.given().unwrap_or_default(),
+                transform: settings.transform.unwrap_or_default(),
                 domain: domain::settle(
                     settings.domain.as_ref(),
                     settings.periodic.as_deref(),
@@ -73,8 +73,7 @@ impl Search<'_> {
             } else if plan.bases.is_empty() {
                 let field = &self.some.inputs[i].1;
                 match self.rank_input(field, whole, &plan.domain) {
-                    Ok(ranked) => {
-                        let first = smallest_good_enough(&ranked, NEGLIGIBLE_INPUT);
+                    Ok((ranked, first)) => {
                         plan.bases = vec![ranked[first].spec.clone()];
                         open.push((i, ranked));
                     }
@@ -87,7 +86,7 @@ impl Search<'_> {
             }
             drafts.push(InputDraft {
                 plan,
-                transform_open: settings.transform.given().is_none() && settings.kinds.is_empty(),
+                transform_open: settings.transform.is_none() && settings.kinds.is_empty(),
                 rivals: Vec::new(),
             });
         }
@@ -120,8 +119,13 @@ impl Search<'_> {
         Ok((drafts, error))
     }
 
-    fn rank_input(&self, field: &Field, whole: &Field, domain: &Bounds) -> Result<Vec<Ranked>> {
-        self.context.begin(Step::SearchInputBasis);
+    fn rank_input(
+        &self,
+        field: &Field,
+        whole: &Field,
+        domain: &Bounds,
+    ) -> Result<(Vec<Ranked>, usize)> {
+        self.context.begin(Work::SearchInputBasis);
         // No map could distinguish more coefficients than half the number of samples.
         let most = (self.context.train.samples() / 2).max(8);
         let stop = StopRule {
@@ -381,7 +385,7 @@ impl Search<'_> {
             error,
         };
         if field.shared_points().is_none() {
-            self.context.begin(Step::LearnPrior);
+            self.context.begin(Work::LearnPrior);
             let trial = with_learned_prior(field, &drafts[i].plan);
             if let Some(learned) = judge.error_with(drafts, i, &trial)?
                 && learned < error / TIE_RATIO
@@ -534,7 +538,7 @@ mod tests {
             functions: 100,
             rank: 100,
             error,
-            between: error,
+            withheld: error,
             fitted: error,
             cut: 0.0,
             trusted: true,

@@ -12,7 +12,7 @@ use crate::encode::{Transform, stack_components};
 use crate::error::in_order;
 use crate::fit::{MapTrainingSet, encode_inputs, represent_outputs};
 use crate::map::{KernelFunction, KernelSpec};
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::{InputPlan, OutputPlan};
 use crate::settings::MapConfig;
 use crate::{Error, Result, linalg};
@@ -118,7 +118,7 @@ impl<'a> Judge<'a> {
         in_words: impl Fn(&InputPlan) -> String,
     ) -> Result<Vec<Option<f64>>> {
         for trial in trials {
-            let step = Step::TryInputBasis(in_words(trial));
+            let step = Work::TryInputBasis(in_words(trial));
             self.folds.first().begin(step);
         }
         let errors = trials.par_iter();

@@ -1,9 +1,10 @@
 //! From data and settings to a plan: what the settings leave open is chosen on the training samples.
 //!
-//! [`bases`] settles the spaces: [`output_space`] by their floor ([`few_readings`] where single samples do not
-//! show it), [`input_space`] by the error of the whole operator, which [`judge`] measures. [`maps`] compares closed-form
-//! maps, for each of the open [`transforms`] of the inputs; [`network`] and [`layers`] decide whether a network is worth
-//! training. Candidates are computed by the stages of [`crate::fit`], and the results for the winning plan are passed on.
+//! [`moving_nodes`] tells, before all else, whether an output's nodes move. [`bases`] settles the spaces:
+//! [`output_space`] by their floor ([`few_readings`] where single samples do not show it), [`input_space`] by the error of
+//! the whole operator, which [`judge`] measures. [`maps`] compares closed-form maps, for each of the open [`transforms`] of
+//! the inputs; [`network`] and [`layers`] decide whether a network is worth training. Candidates are computed by the stages
+//! of [`crate::fit`], and the results for the winning plan are passed on.
 
 mod bases;
 mod domain;
@@ -14,24 +15,24 @@ mod input_space;
 mod judge;
 mod layers;
 mod maps;
+mod moving_nodes;
 mod network;
 mod output_space;
 mod ranking;
-mod reference_nodes;
 mod search;
 mod sizes;
 mod thinning;
 mod transforms;
 
+pub(crate) use moving_nodes::{mean_places, node_settings, settle_nodes};
 pub(crate) use output_space::{OutputRanking, rank_output};
-pub(crate) use reference_nodes::{may_move, mean_places, node_error, reference_nodes};
 pub(crate) use sizes::Sizes;
 
 use crate::data::{Dataset, Fields};
 use crate::encode::Kind;
 use crate::error::in_order;
 use crate::fit::{Context, Inputs, Outputs, Prepared, represent_outputs};
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{FitConfig, MapConfig, MapKind};
@@ -133,7 +134,7 @@ impl Comparison<'_> {
             let log = transforms.iter().any(|t| t.takes_log());
             let plans = with_transforms(drafts, &transforms);
             let clock = Instant::now();
-            context.begin(Step::EncodeInputs { log });
+            context.begin(Work::EncodeInputs { log });
             // A basis may not fit the logarithm (too few principal directions) and yet fit the values.
             let encoded = self.folds.encode(&plans, raw);
             prepared.seconds.encoding += clock.elapsed().as_secs_f64();
@@ -146,7 +147,7 @@ impl Comparison<'_> {
             }
         }
         for &(log, ..) in &all {
-            context.begin(Step::ChooseMap { log });
+            context.begin(Work::ChooseMap { log });
         }
         let closed = all.par_iter();
         let closed =
@@ -226,7 +227,7 @@ impl Comparison<'_> {
         plan: &InputPlan,
     ) -> Result<EncodedInputs> {
         let context = self.folds.first();
-        context.begin(Step::TryInputBasis("another space".into()));
+        context.begin(Work::TryInputBasis("another space".into()));
         let mut plans = best.plans.clone();
         plans[i] = InputPlan {
             transform: plans[i].transform,

@@ -5,13 +5,13 @@ use super::maps::ClosedForm;
 use crate::Result;
 use crate::fit::{
     Context, FoldMaps, Inputs, Judged, MapTrainingSet, OutputFrame, Outputs, encode_inputs,
-    fold_kernel, fold_linear, fold_maps, fold_network, held_out_errors, judge, judge_fold,
-    represent_outputs, train_network,
+    fold_kernel, fold_linear, fold_network, held_out_errors, judge, judge_fold, represent_outputs,
+    train_network,
 };
 use crate::map::mlp::MlpSpec;
 use crate::map::{CoefficientMap, KernelReport};
 use crate::metrics::mean;
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::{InputPlan, MapPlan, NetworkSpec, OutputPlan, TrainOn};
 use crate::report::Candidate;
 use crate::settings::{MapConfig, MapKind};
@@ -132,30 +132,16 @@ impl<'a> Question<'a> {
         };
         let (inputs, outputs) = self.spaces();
         let mut judged = judge_fold(self.context(), inputs, outputs, fold, false)?;
-        self.judge_other_folds(&plan, &mut judged)?;
+        for (j, other) in self.folds.others() {
+            let spaces = (self.inputs.of(j), self.outputs.of(j));
+            judged.pool_fold(other, spaces, &plan)?;
+        }
         Ok(Decision {
             judged,
             kernel,
             errors,
             ..Decision::of(plan)
         })
-    }
-
-    /// If samples are held out in turn, reports the errors over all of them.
-    fn judge_other_folds(&self, plan: &MapPlan, judged: &mut Judged) -> Result<()> {
-        let Some(first) = &mut judged.validation else {
-            return Ok(());
-        };
-        let targets = |j| &self.outputs.of(j).targets;
-        let folds = self.folds.closed_form(self.inputs, targets);
-        for (j, fold) in folds.iter().enumerate().skip(1) {
-            let maps = fold_maps(fold.context, &fold.set, plan)?;
-            let (inputs, outputs) = (self.inputs.of(j), self.outputs.of(j));
-            let map = maps.map.as_ref();
-            let other = judge(fold.context, inputs, outputs, map, &maps.linear)?;
-            first.pool(other);
-        }
-        Ok(())
     }
 
     /// Trains a network until it wins or can no longer win, and takes it if it wins.
@@ -191,7 +177,7 @@ impl<'a> Question<'a> {
         let mut shorter = f64::INFINITY;
         let mut probe: Option<Box<dyn CoefficientMap>> = None;
         for part in PROBES {
-            context.begin(Step::ProbeNetwork { part });
+            context.begin(Work::ProbeNetwork { part });
             let short = spec.shortened(part, context.split.train.len());
             let (map, report) = train_network(context, set, &short)?;
             let error = mean(&held_out_errors(map.as_ref(), set, &context.split));
@@ -233,9 +219,7 @@ impl<'a> Question<'a> {
             // Only the shorter training can be judged between the points.
             let (inputs, outputs) = self.spaces();
             let linear = fold_linear(context, set)?;
-            let before = judge(context, inputs, outputs, probe.as_ref(), &linear)?;
-            report.withheld_rl2e = before.withheld_rl2e;
-            report.withheld_floor = before.withheld_floor;
+            report.take_withheld(judge(context, inputs, outputs, probe.as_ref(), &linear)?);
         }
         let winner = Some(decision);
         Ok(Contest { candidate, winner })

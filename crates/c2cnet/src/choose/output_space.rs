@@ -2,9 +2,7 @@
 
 use super::domain;
 use super::few_readings::{FewReadings, few_readings};
-use super::ranking::{
-    Ranked, Ranking, StopRule, finalists, name_of, smallest_good_enough, why_this_basis,
-};
+use super::ranking::{Ranked, Ranking, StopRule, finalists, name_of, why_this_basis};
 use super::search::{Search, TIE_RATIO, basis_choice, named_bases, search_samples};
 use super::transforms::InputDraft;
 use crate::basis::{HybridSpec, interpolation_error};
@@ -12,7 +10,7 @@ use crate::data::{Bounds, Field, Observations};
 use crate::decode::enough_to_withhold;
 use crate::error::in_order;
 use crate::fit::Context;
-use crate::observe::Step;
+use crate::observe::Work;
 use crate::plan::{InputPlan, OutputPlan};
 use crate::report::{Choice, Subject};
 use crate::settings::{FitConfig, Space};
@@ -119,7 +117,7 @@ impl Search<'_> {
             };
             let mut ranking = None;
             if plan.bases.is_empty() && self.space(index) != Some(Space::Learned) {
-                self.context.begin(Step::SearchOutputBasis);
+                self.context.begin(Work::SearchOutputBasis);
                 let found = self.rank_output(index, inputs)?;
                 plan.bases = vec![found.ranked[found.chosen].spec.clone()];
                 ranking = Some(found);
@@ -157,8 +155,7 @@ impl Search<'_> {
             let plans: Vec<InputPlan> = inputs.iter().map(|d| d.plan.clone()).collect();
             ranking = ranking.by_all_samples(FewReadings::new(self.context, &plans, i)?);
         }
-        let ranked = ranking.climb(&self.output_domain(i)?)?;
-        let chosen = smallest_good_enough(&ranked, NEGLIGIBLE_FLOOR);
+        let (ranked, chosen) = ranking.climb(&self.output_domain(i)?)?;
         Ok(OutputRanking {
             ranked,
             chosen,
@@ -234,8 +231,8 @@ impl Search<'_> {
         let may_lose = ROUNDING.max(may_lose * error);
         let interpolated = self.interpolation_error(draft.index, &draft.plan.domain);
         let loses_between = values <= HUGE
-            && pick.between > may_lose
-            && interpolated.is_some_and(|i| i < CLEARLY * pick.between);
+            && pick.withheld > may_lose
+            && interpolated.is_some_and(|i| i < CLEARLY * pick.withheld);
         if pick.fitted <= may_lose && !loses_between {
             return Ok(Some(choice));
         }
@@ -257,7 +254,7 @@ impl Search<'_> {
             pick.functions,
             name_of(&pick.spec),
             pick.fitted,
-            pick.between,
+            pick.withheld,
         );
         draft.plan.bases = vec![spec.into()];
         Ok(Some(Choice {
@@ -322,8 +319,8 @@ impl Search<'_> {
             };
             // Interpolation suffers more from withheld points than functions that are defined everywhere.
             let between = match part {
-                Some(_) => tried.between,
-                None => interpolated.unwrap_or(tried.between),
+                Some(_) => tried.withheld,
+                None => interpolated.unwrap_or(tried.withheld),
             };
             // The first ones are preferred in a tie.
             if between.is_finite() && best.as_ref().is_none_or(|b| between < b.1 / TIE_RATIO) {

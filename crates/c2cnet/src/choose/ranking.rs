@@ -14,7 +14,8 @@ use representation::Represented;
 mod preference;
 mod representation;
 
-pub(super) use preference::{finalists, name_of, smallest_good_enough, why_this_basis};
+use preference::smallest_good_enough;
+pub(super) use preference::{finalists, name_of, why_this_basis};
 
 /// The total number of points with which representations are compared if samples have their own points: each sample
 /// needs a factorisation.
@@ -49,9 +50,9 @@ pub(crate) struct Ranked {
     pub rank: usize,
     /// The error it is judged by: the larger of the two below, since no basis is better between its points than at them.
     pub error: f64,
-    /// The error at points that were not fitted.
-    pub between: f64,
-    /// The error at points that were fitted.
+    /// The error at withheld points.
+    pub withheld: f64,
+    /// The error at fitted points.
     pub fitted: f64,
     /// The relative cut of singular values with the smallest error between the points.
     pub cut: f64,
@@ -178,17 +179,11 @@ impl<'a> Ranking<'a> {
     }
 
     /// Tries families in growing sizes, and in the plane the better ones with more functions along one axis
-    /// than along the other.
-    pub(crate) fn climb(&self, domain: &Bounds) -> Result<Vec<Ranked>> {
+    /// than along the other. Returns them, and the one to take.
+    pub(crate) fn climb(&self, domain: &Bounds) -> Result<(Vec<Ranked>, usize)> {
         let seed = self.context.protocol.seed;
         let ladders = ladders(domain, self.triangles.is_some(), seed);
         let (mut ranked, bests) = self.climb_together(&ladders, domain)?;
-        if ranked.is_empty() {
-            return Err(Error::Data(format!(
-                "no basis could be fitted to {} points per sample; name one in the settings",
-                self.points
-            )));
-        }
         let best = bests.iter().map(|b| b.error).fold(f64::INFINITY, f64::min);
         // If none is trusted, the best one has to do.
         if domain.dim() == 2 && best >= self.stop.error && best.is_finite() {
@@ -199,7 +194,14 @@ impl<'a> Ranking<'a> {
             let stretched = stretched.map(|&f| self.stretch(f, &ladders[f], bests[f], domain));
             ranked.extend(in_order(stretched)?.into_iter().flatten());
         }
-        Ok(trusted(ranked))
+        let ranked = trusted(ranked);
+        match smallest_good_enough(&ranked, self.stop.error) {
+            Some(chosen) => Ok((ranked, chosen)),
+            None => Err(Error::Data(format!(
+                "no basis could be fitted to {} points per sample; name one in the settings",
+                self.points
+            ))),
+        }
     }
 
     /// Climbs all ladders, equal sizes in parallel; returns all bases, family by family, and the best of each family.
@@ -285,14 +287,14 @@ impl<'a> Ranking<'a> {
         Ok(spec.and_then(|spec| {
             let represented = self.represent(&spec, domain).ok()?;
             // Errors that overflow cannot be compared.
-            if represented.error.is_nan() || represented.fitted.is_nan() {
+            if represented.withheld.is_nan() || represented.fitted.is_nan() {
                 return None;
             }
-            let tolerance = represented.error.max(self.stop.error);
+            let tolerance = represented.withheld.max(self.stop.error);
             let Represented {
                 decoder,
                 coordinates,
-                error,
+                withheld,
                 fitted,
             } = represented;
             let trusted = self
@@ -304,8 +306,8 @@ impl<'a> Ranking<'a> {
                 spec,
                 functions: decoder.basis().parts()[0].len(),
                 rank: decoder.rank(),
-                error: error.max(fitted),
-                between: error,
+                error: withheld.max(fitted),
+                withheld,
                 fitted,
                 cut: decoder.cuts().iter().copied().fold(0.0, f64::max),
                 trusted,
@@ -343,7 +345,7 @@ mod tests {
             functions: 8,
             rank: 8,
             error,
-            between: error,
+            withheld: error,
             fitted: error,
             cut: 0.0,
             trusted,
@@ -366,11 +368,7 @@ mod tests {
         Field::shared(points, vec![values]).unwrap()
     }
 
-    fn ranked_for(field: &Field) -> Vec<Ranked> {
-        try_ranking(field).unwrap()
-    }
-
-    fn try_ranking(field: &Field) -> Result<Vec<Ranked>> {
+    fn try_ranking(field: &Field) -> Result<(Vec<Ranked>, usize)> {
         let data = Dataset::new(field.clone(), field.clone()).unwrap();
         let context = Context::new(&data, FitConfig::default().protocol(), &Silent);
         let stop = StopRule {
@@ -393,7 +391,7 @@ mod tests {
 
     #[test]
     fn functions_go_where_the_field_is_rough() {
-        let ranked = ranked_for(&kinks(&[41, 41]));
+        let (ranked, _) = try_ranking(&kinks(&[41, 41])).unwrap();
         let best = |elements: &dyn Fn(&serde_json::Value) -> bool| {
             ranked
                 .iter()
@@ -416,8 +414,8 @@ mod tests {
     #[test]
     fn the_basis_found_is_as_good_between_the_lines_of_a_grid() {
         let (grid, finer) = (kinks(&[41, 41]), kinks(&[81, 81]));
-        let ranked = ranked_for(&grid);
-        let chosen = &ranked[smallest_good_enough(&ranked, 1e-5)];
+        let (ranked, chosen) = try_ranking(&grid).unwrap();
+        let chosen = &ranked[chosen];
         let space = FieldSpace {
             bases: std::slice::from_ref(&chosen.spec),
             components: Components::Separate,

@@ -192,33 +192,17 @@ impl Interpreter {
                 ld,
             } => {
                 let (start, size) = self.batch(workspace);
-                for j in 0..samples * points {
+                let from = |j: usize| {
                     let (point, place) = (j / samples, first + j % samples);
-                    let column = match place < size {
-                        true => {
-                            let k = self.sample(workspace, start + place);
-                            let from = (k * points + point) * ld;
-                            at[&Buffer::Inputs][from..from + ld].to_vec()
-                        }
-                        false => vec![0.0; ld],
-                    };
-                    let batch = at.get_mut(&Buffer::Batch).unwrap();
-                    batch[j * ld..(j + 1) * ld].copy_from_slice(&column);
-                }
+                    let k = || self.sample(workspace, start + place);
+                    (place < size).then(|| k() * points + point)
+                };
+                gather(at, samples * points, ld, from);
             }
             Op::Gather { first, columns, ld } => {
                 let (start, size) = self.batch(workspace);
-                for j in 0..columns {
-                    let column = match first + j < size {
-                        true => {
-                            let k = self.order[start + first + j];
-                            at[&Buffer::Inputs][k * ld..(k + 1) * ld].to_vec()
-                        }
-                        false => vec![0.0; ld],
-                    };
-                    let batch = at.get_mut(&Buffer::Batch).unwrap();
-                    batch[j * ld..(j + 1) * ld].copy_from_slice(&column);
-                }
+                let from = |j: usize| (first + j < size).then(|| self.order[start + first + j]);
+                gather(at, columns, ld, from);
             }
             Op::Activate {
                 curved,
@@ -227,17 +211,8 @@ impl Interpreter {
                 ld,
                 columns,
             } => {
-                for place in 0..ld * columns {
-                    let x = at[&Buffer::Hidden(layer)][place];
-                    let (value, slope) = match (place % ld).cmp(&width) {
-                        std::cmp::Ordering::Less if curved => curve(self.curve, x),
-                        std::cmp::Ordering::Less => (x, 1.0),
-                        std::cmp::Ordering::Equal => (1.0, 0.0),
-                        std::cmp::Ordering::Greater => (0.0, 0.0),
-                    };
-                    at.get_mut(&Buffer::Hidden(layer)).unwrap()[place] = value;
-                    at.get_mut(&Buffer::Slopes(layer)).unwrap()[place] = slope;
-                }
+                let curve = curved.then_some(self.curve);
+                activate(at, curve, layer, (width, ld, columns));
             }
             Op::Slope { layer, len } => {
                 for i in 0..len {
@@ -436,6 +411,37 @@ impl Trainer<f64> for Interpreter {
             first: strip(&self.moments[0]),
             second: strip(&self.moments[1]),
         })
+    }
+}
+
+/// Fills columns of the batch with those of the inputs that `from` names; where it names none, with zeros.
+fn gather(at: &mut Buffers, columns: usize, ld: usize, from: impl Fn(usize) -> Option<usize>) {
+    for j in 0..columns {
+        let column = match from(j) {
+            Some(k) => at[&Buffer::Inputs][k * ld..(k + 1) * ld].to_vec(),
+            None => vec![0.0; ld],
+        };
+        let batch = at.get_mut(&Buffer::Batch).unwrap();
+        batch[j * ld..(j + 1) * ld].copy_from_slice(&column);
+    }
+}
+
+/// Values and slopes of a layer; straight without a curve.
+fn activate(
+    at: &mut Buffers,
+    curved: Option<Curve>,
+    layer: usize,
+    (width, ld, columns): (usize, usize, usize),
+) {
+    for place in 0..ld * columns {
+        let x = at[&Buffer::Hidden(layer)][place];
+        let (value, slope) = match (place % ld).cmp(&width) {
+            std::cmp::Ordering::Less => curved.map_or((x, 1.0), |shape| curve(shape, x)),
+            std::cmp::Ordering::Equal => (1.0, 0.0),
+            std::cmp::Ordering::Greater => (0.0, 0.0),
+        };
+        at.get_mut(&Buffer::Hidden(layer)).unwrap()[place] = value;
+        at.get_mut(&Buffer::Slopes(layer)).unwrap()[place] = slope;
     }
 }
 

@@ -1,6 +1,7 @@
 //! The inputs or the outputs of a data set, by name.
 
 use super::Field;
+use crate::{Error, Result};
 use std::ops::{Deref, DerefMut};
 
 /// Fields by name, in order; a single one may have none (`""`).
@@ -10,7 +11,7 @@ use std::ops::{Deref, DerefMut};
 /// # fn example(force: Field, wall: Field) {
 /// let single = Fields::from(force.clone());
 /// let two = Fields::from([("force", force), ("wall", wall)]);
-/// assert!(single.get("").is_some() && two.get("wall").is_some());
+/// assert!(single.only().is_ok() && two.get("wall").is_some());
 /// # }
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,23 @@ impl Fields {
     /// The field called `name`.
     pub fn get(&self, name: &str) -> Option<&Field> {
         self.iter().find(|(n, _)| n == name).map(|(_, field)| field)
+    }
+
+    /// The single field.
+    ///
+    /// # Errors
+    /// If there is none, or several.
+    pub fn only(&self) -> Result<&Field> {
+        match &self.0[..] {
+            [(_, field)] => Ok(field),
+            fields => {
+                let names: Vec<&String> = fields.iter().map(|(name, _)| name).collect();
+                Err(Error::Data(format!(
+                    "one field is needed, and there are {}: {names:?}",
+                    fields.len()
+                )))
+            }
+        }
     }
 
     /// Adds a field after the others.

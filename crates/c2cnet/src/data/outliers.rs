@@ -119,7 +119,7 @@ fn stands_for_missing(label: &str, field: &Field, c: usize) -> Option<String> {
         ),
         false => format!(
             "{label} holds {shown} in {count} readings, far from all others: missing values? save them as NaN and give \
-             --missing nan (in Python missing=\"nan\")"
+             --missing nan (in Python missing=\"nan\", in Rust Missing::Nan)"
         ),
     })
 }
@@ -251,7 +251,7 @@ mod tests {
             said,
             [
                 "u holds -9999 in 49 readings, far from all others: missing values? save them as NaN and give --missing \
-              nan (in Python missing=\"nan\")"
+              nan (in Python missing=\"nan\", in Rust Missing::Nan)"
             ]
         );
         assert!(unlike_others("u", &marked(1e20))[0].starts_with("u holds 1e20 in 49"));

@@ -1,7 +1,7 @@
 //! Point sets in $\mathbb R^d$ and the boxes that hold them.
 
+use crate::storage::Array;
 use crate::storage::leaf::{Field as _, Numbers};
-use crate::storage::tensor::Array;
 use crate::{Error, Result, memory};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -261,7 +261,7 @@ impl Bounds {
     ///
     /// # Errors
     /// If the number of marks is not the number of axes, or a periodic side has no length.
-    pub fn with_periods(mut self, periodic: &[bool]) -> Result<Self> {
+    pub(crate) fn with_periods(mut self, periodic: &[bool]) -> Result<Self> {
         if periodic.len() != self.dim() {
             return Err(Error::Config(format!(
                 "periodic = {periodic:?} has {} entries, the points have {} dimensions; give true or false for each",

@@ -24,6 +24,8 @@ pub struct Evaluation {
     pub floor_squared: Vec<f64>,
     /// Squared errors at withheld points of the best approximation at the others, if points were withheld.
     pub withheld_floor_squared: Option<Vec<f64>>,
+    /// How many points of each sample are judged as withheld ones.
+    pub(crate) withheld_points: usize,
     /// $\|u\|^2$ of each sample; of a vector without points, which may pass through zero, its mean over all.
     pub norm_squared: Vec<f64>,
     /// As above, for each component.
@@ -98,6 +100,7 @@ impl Evaluation {
             return Self::of_vector(vector, field);
         }
         let mut withheld_floor_squared = None;
+        let mut withheld_points = 0;
         let (groups, floors): (Vec<Group>, Vec<Vec<f64>>) = match field.observations() {
             Observations::Shared { points, values } => {
                 let retained = decoder.retained_parts(points)?;
@@ -111,6 +114,7 @@ impl Evaluation {
                 if !rows.is_empty() {
                     let floor = withheld_floor(&retained, &stacked, rows, points.len());
                     withheld_floor_squared = Some(floor);
+                    withheld_points = rows.len();
                 }
                 let samples = 0..field.samples();
                 vec![group(samples, retained, &stacked, rows, points.len())]
@@ -126,6 +130,7 @@ impl Evaluation {
             groups,
             floor_squared: floors.concat(),
             withheld_floor_squared,
+            withheld_points,
             norm_squared: field.norms_squared(),
             component_norms_squared: (0..field.components())
                 .map(|c| component_norms(field, c))
@@ -147,6 +152,7 @@ impl Evaluation {
             groups: Vec::new(),
             floor_squared: vec![0.0; samples],
             withheld_floor_squared: None,
+            withheld_points: 0,
             norm_squared: vec![mean_square; samples],
             component_norms_squared: (0..field.components())
                 .map(|c| vec![mean(&component_norms(field, c)); samples])
@@ -297,12 +303,12 @@ fn withheld_floor(
 ) -> Vec<f64> {
     let mut floor = vec![0.0; values[0].ncols()];
     for (space, values) in retained.iter().zip(values) {
-        let mut hidden = vec![false; space.nrows()];
+        let mut is_withheld = vec![false; space.nrows()];
         for c in 0..space.nrows() / n {
-            withheld.iter().for_each(|&i| hidden[c * n + i] = true);
+            withheld.iter().for_each(|&i| is_withheld[c * n + i] = true);
         }
-        let withheld: Vec<usize> = (0..space.nrows()).filter(|&i| hidden[i]).collect();
-        let coordinates = space.transpose_mul(*values, &hidden);
+        let withheld: Vec<usize> = (0..space.nrows()).filter(|&i| is_withheld[i]).collect();
+        let coordinates = space.transpose_mul(*values, &is_withheld);
         let fitted = linalg::mul(space.rows(&withheld).as_ref(), coordinates.as_ref());
         let off = fitted - linalg::select_rows(*values, &withheld);
         for (f, e) in floor

@@ -37,20 +37,10 @@ pub struct FieldDecoder {
 
 restore_settled!(FieldDecoder);
 
-/// An output space as fitted: one entry per part of the basis.
-#[derive(Default)]
-pub(super) struct Space {
-    pub transforms: Vec<Mat<f64>>,
-    pub cuts: Vec<f64>,
-    pub targets: Vec<Targets>,
-    /// The points that were in fact not fitted.
-    pub withheld: Withheld,
-}
-
 impl FieldDecoder {
     /// Fixes the output space on training samples and returns their targets.
     ///
-    /// `withheld` points are kept out of the fit; `cuts` is the relative cut of the singular values, one for all
+    /// `withheld` points are not fitted; `cuts` is the relative cut of the singular values, one for all
     /// parts or one each, chosen by the error at withheld points where it is not given.
     ///
     /// # Errors
@@ -360,9 +350,4 @@ impl FieldDecoder {
             )),
         }
     }
-}
-
-/// The cut of part `p` among those given: one for all parts, or one each.
-pub(super) fn cut_of(cuts: &[f64], p: usize) -> Option<f64> {
-    cuts.get(p).or(cuts.first()).copied()
 }

@@ -13,6 +13,7 @@ mod readings;
 mod residuals;
 mod retained;
 mod shared_points;
+mod space;
 pub(crate) mod targets;
 mod vector;
 pub(crate) mod withheld;

@@ -5,7 +5,7 @@
 //! chosen on several samples. If a sample has few readings per coordinate, this fit is only a first guess: its
 //! readings are kept as equations for the coordinates, to which maps are fitted.
 
-use super::field_decoder::{Space, cut_of};
+use super::space::{Space, cut_of};
 use super::{SampleTarget, Targets, Withheld};
 use crate::basis::{Design, FieldBasis, VectorBasis};
 use crate::data::{Points, Scattered};

@@ -45,18 +45,18 @@ impl<'a> Retained<'a> {
         }
     }
 
-    /// $(\Psi T)^\top u$ at the rows that are not `hidden`.
-    pub(super) fn transpose_mul(&self, values: MatRef<'_, f64>, hidden: &[bool]) -> Mat<f64> {
+    /// $(\Psi T)^\top u$ at the rows that are not `withheld`.
+    pub(super) fn transpose_mul(&self, values: MatRef<'_, f64>, withheld: &[bool]) -> Mat<f64> {
         match self {
             Retained::Dense(space) => {
-                let seen: Vec<usize> = (0..hidden.len()).filter(|&i| !hidden[i]).collect();
+                let seen: Vec<usize> = (0..withheld.len()).filter(|&i| !withheld[i]).collect();
                 linalg::mul(
                     linalg::select_rows(space.as_ref(), &seen).transpose(),
                     linalg::select_rows(values, &seen).as_ref(),
                 )
             }
             Retained::Separable(design, transform) => {
-                let seen = design.clone().without_rows(hidden);
+                let seen = design.clone().without_rows(withheld);
                 linalg::mul(transform.transpose(), seen.transpose_mul(values).as_ref())
             }
         }

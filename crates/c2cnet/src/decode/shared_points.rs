@@ -1,6 +1,6 @@
 //! Output spaces where all samples share their points: orthonormal coordinates by one factorisation.
 
-use super::field_decoder::{Space, cut_of};
+use super::space::{Space, cut_of};
 use super::withheld::norm_at_withheld;
 use super::{Targets, Withheld};
 use crate::basis::{Design, FieldBasis};

@@ -21,8 +21,8 @@ pub struct Targets {
     /// $\|u\|^2$ at the fitted points.
     #[serde(with = "tensor")]
     pub norm_squared: Vec<f64>,
-    /// The mean relative error, at points kept out of the fit, of the best approximation at the
-    /// others; measured on some of the samples, `None` if no point was kept out.
+    /// The mean relative error, at withheld points, of the best approximation at the others; measured on some of the
+    /// samples, `None` if no point was withheld.
     pub withheld_floor: Option<f64>,
     /// Where samples have points of their own, what they say of their coordinates: maps are fitted to these equations
     /// and judged by them, and `coordinates` are no more than what each sample's readings alone make of them. `None`

@@ -1,4 +1,4 @@
-//! Output points kept out of a fit, to show what a decoder does between the sampled points.
+//! Output points withheld from a fit, to show what a decoder does between the sampled points.
 
 use crate::data::{Field, Observations, Points};
 use rand::SeedableRng;
@@ -27,6 +27,21 @@ impl Withheld {
     /// Every point is fitted.
     pub fn none() -> Self {
         Withheld(Rows::Shared(Vec::new()))
+    }
+
+    /// The points of an output that judge a fit. None where samples have points of their own, which are all new to a map
+    /// fitted without the sample.
+    pub(crate) fn of_output(field: &Field, fraction: f64, seed: u64) -> Self {
+        match field.shared_points() {
+            Some(_) => Self::choose(field, fraction, seed),
+            None => Self::none(),
+        }
+    }
+
+    /// The points that judge how well bases represent `field`: at least a tenth, of samples with points of their own
+    /// too.
+    pub(crate) fn to_rank_bases(field: &Field, fraction: f64, seed: u64) -> Self {
+        Self::choose(field, fraction.max(0.1), seed)
     }
 
     /// A seeded choice of about `fraction` of the points of `field`, as [`choose_withheld`].

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::basis::{BasisSpec, FieldBasis};
 use crate::choose::{OutputRanking, rank_output};
 use crate::data::{Field, Observations};
-use crate::decode::{Evaluation, FieldDecoder, Withheld};
+use crate::decode::{Evaluation, FieldDecoder};
 use crate::fit::Context;
 use crate::metrics::{mean, relative};
 use crate::settings::FitConfig;
@@ -41,7 +41,7 @@ pub struct Floor {
     pub rank: usize,
     /// At the fitted points.
     pub fitted: f64,
-    /// At points kept out of the fit; unknown where samples have points of their own.
+    /// At withheld points; unknown where samples have points of their own.
     pub withheld: Option<f64>,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn compare(
             functions: r.functions * field.components(),
             rank: r.rank,
             fitted: r.fitted,
-            withheld: shared.then_some(r.between),
+            withheld: shared.then_some(r.withheld),
             spec: Some(r.spec),
         })
         .collect();
@@ -121,9 +121,8 @@ fn measure(
 ) -> Result<Floor> {
     let functions = basis.len();
     let cuts: Vec<f64> = config.output_named(name).cut.into_iter().collect();
-    let protocol = &context.protocol;
-    let withheld = Withheld::choose(field, protocol.withhold, protocol.seed);
-    let (decoder, targets) = FieldDecoder::fit(basis, field, &withheld, &cuts, protocol.seed)?;
+    let (withheld, seed) = (context.withheld_of(name), context.protocol.seed);
+    let (decoder, targets) = FieldDecoder::fit(basis, field, &withheld, &cuts, seed)?;
     Ok(Floor {
         family: IN_USE.to_string(),
         spec: None,

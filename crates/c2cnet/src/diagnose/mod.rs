@@ -8,7 +8,7 @@ pub use sweep::{Row, Sweep};
 
 use crate::data::{Dataset, Field, Fields};
 use crate::fit::Context;
-use crate::observe::{Event, Observer, Step};
+use crate::observe::{Event, Observer, Step, Work};
 use crate::operator::C2CNet;
 use crate::settings::FitConfig;
 use crate::{Error, Result};
@@ -27,7 +27,7 @@ pub fn sweeps(
     // Parameters are encoded as they are.
     let functions = model.inputs().iter().filter(|(_, e)| e.vector().is_none());
     for (name, encoder) in functions {
-        observer.event(&Event::Begin(&Step::DiagnoseEncoder));
+        observer.event(&Event::Begin(&Step(Work::DiagnoseEncoder)));
         let field = named(&data.inputs, name, "input")?;
         let spec = config.input_named(name).encoder.unwrap_or_default();
         sweeps.extend(sweep::sweep(name, encoder, spec, field)?);
@@ -45,7 +45,7 @@ pub fn floors(
     config: &FitConfig,
     observer: &dyn Observer,
 ) -> Result<Vec<Floors>> {
-    observer.event(&Event::Begin(&Step::CompareFloors));
+    observer.event(&Event::Begin(&Step(Work::CompareFloors)));
     if data.samples() < 5 {
         return Err(Error::Data(format!(
             "{} samples are too few to compare bases; give at least 5",

@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::prior::Prior;
 use super::regularise::{self, Factored, check_count, choose_regularisation, factor, learn};
 use super::seen::{Seen, Strange};
+use super::stacked::stack_components;
 use super::{
     Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, VectorEncoder, VectorSpec,
 };
@@ -208,13 +209,13 @@ impl FieldEncoder {
         FieldEncoder { sizes, ..self }
     }
 
-    /// The range of the training samples, divided by the sizes of their components.
-    pub fn seen(&self) -> &Seen {
-        &self.seen
+    /// The points that training samples shared, or would have shared if no reading had been missing.
+    pub fn points(&self) -> Option<&Points> {
+        self.seen.points()
     }
 
     /// Samples of `field` that are far outside the range of the training samples.
-    pub fn strange(&self, field: &Field) -> Option<Strange> {
+    pub(crate) fn strange(&self, field: &Field) -> Option<Strange> {
         let sizes = Some(&self.sizes).filter(|sizes| sizes.len() == field.components());
         let Some(sizes) = sizes else {
             return self.seen.strange(field);
@@ -458,36 +459,6 @@ impl FieldEncoder {
             prior.check(&self.basis)?;
         }
         self.frame.check(&self.basis)
-    }
-}
-
-/// One component unchanged, several stacked.
-pub(crate) fn stack_components(values: &[Mat<f64>]) -> Stacked<'_> {
-    match values {
-        [one] => Stacked::Borrowed(one.as_ref()),
-        several => {
-            let n = several[0].nrows();
-            let mut out = Mat::zeros(n * several.len(), several[0].ncols());
-            for (c, v) in several.iter().enumerate() {
-                out.as_mut().subrows_mut(c * n, n).copy_from(v);
-            }
-            Stacked::Owned(out)
-        }
-    }
-}
-
-/// The values of a part, copied only where components must be stacked.
-pub(crate) enum Stacked<'a> {
-    Borrowed(MatRef<'a, f64>),
-    Owned(Mat<f64>),
-}
-
-impl Stacked<'_> {
-    pub(crate) fn as_ref(&self) -> MatRef<'_, f64> {
-        match self {
-            Stacked::Borrowed(m) => *m,
-            Stacked::Owned(m) => m.as_ref(),
-        }
     }
 }
 

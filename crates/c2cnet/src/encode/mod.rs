@@ -20,17 +20,17 @@ mod regularise;
 pub(crate) mod scattered;
 mod seen;
 mod spectrum;
+mod stacked;
 mod vector;
 
 pub(crate) use choice::choose;
 pub use choice::{EncoderSpec, Method};
 pub(crate) use diagnostics::{BiasSplit, EncodingDiagnostics};
 pub use input_space::{FieldEncoder, Transform};
-pub(crate) use input_space::{Stacked, stack_components};
 pub(crate) use range::Range;
 pub(crate) use scattered::{SampleEncoder, encode_sample};
-pub use seen::{Seen, Strange};
 pub use spectrum::Spectrum;
+pub(crate) use stacked::{Stacked, stack_components};
 pub use vector::Kind;
 pub(crate) use vector::{Standard, VectorEncoder, VectorSpec, check_width, logarithm};
 

@@ -1,7 +1,7 @@
 //! The regularisation of each part of an encoder, as given or as the data suggest.
 
-use super::input_space::stack_components;
 use super::prior::Prior;
+use super::stacked::stack_components;
 use super::{Encoder, EncoderSpec, Regularisation, Spectrum, choose};
 use crate::basis::{FieldBasis, VectorBasis};
 use crate::data::{Field, Observations, Points, Scattered};

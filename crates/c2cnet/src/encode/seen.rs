@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where a field was observed, and how large its values were.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Seen {
+pub(super) struct Seen {
     /// Its points, if all samples shared them.
     points: Option<Points>,
     /// The least and the largest value of each component.
@@ -14,7 +14,7 @@ pub struct Seen {
 
 /// Samples far outside the seen range.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Strange {
+pub(crate) struct Strange {
     /// The first of them, and how many there are.
     pub sample: usize,
     /// How many there are.
@@ -43,12 +43,12 @@ impl Seen {
     }
 
     /// The points that training samples shared, or would have shared if no reading had been missing.
-    pub fn points(&self) -> Option<&Points> {
+    pub(super) fn points(&self) -> Option<&Points> {
         self.points.as_ref()
     }
 
     /// Samples with values farther outside the range of the training samples than the width of that range.
-    pub fn strange(&self, field: &Field) -> Option<Strange> {
+    pub(super) fn strange(&self, field: &Field) -> Option<Strange> {
         if self.ranges.len() != field.components() {
             return None;
         }

@@ -7,8 +7,8 @@ use crate::map::{
     joint,
 };
 use crate::metrics::mean;
-use crate::observe::Step;
-use crate::plan::{MapPlan, NetworkSpec};
+use crate::observe::Work;
+use crate::plan::{MapPlan, NetworkSpec, PlannedMap};
 use crate::report::NetworkReport;
 use crate::{Result, linalg};
 
@@ -39,9 +39,9 @@ pub(crate) fn fold_maps(
 ) -> Result<FoldMaps> {
     let linear = fold_linear(context, set)?;
     let mut training = None;
-    let map: Box<dyn CoefficientMap> = match plan {
-        MapPlan::Linear => Box::new(linear.clone()),
-        MapPlan::Kernel(settings) => {
+    let map: Box<dyn CoefficientMap> = match plan.map() {
+        PlannedMap::Linear => Box::new(linear.clone()),
+        PlannedMap::Kernel(settings) => {
             let train = &context.split.train;
             let targets = joint::completed(set.targets, set.coefficients, &linear, train)?;
             let features = settings.learn_features(
@@ -53,8 +53,8 @@ pub(crate) fn fold_maps(
             )?;
             Box::new(fold_kernel(context, set, settings, features, &linear)?)
         }
-        MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {
-            let (map, report) = fold_network(context, set, &network_of(plan), None)?;
+        PlannedMap::Network(spec) => {
+            let (map, report) = fold_network(context, set, &spec, None)?;
             training = Some(report);
             map
         }
@@ -111,7 +111,7 @@ pub(crate) fn fold_network(
     spec: &NetworkSpec,
     seconds: Option<f64>,
 ) -> Result<Trained> {
-    context.begin(Step::TrainToJudge {
+    context.begin(Work::TrainToJudge {
         train: context.split.train.len(),
         samples: set.coefficients.ncols(),
         seconds,
@@ -144,15 +144,10 @@ fn train(
             Ok((Box::new(map), report))
         }
         NetworkSpec::Layered(spec) => {
-            let data = set.for_layers().expect("a frame for layers");
-            let (map, report) = LayeredMap::fit(&data, split, spec, seed, observer)?;
+            let (map, report) = LayeredMap::fit(&set.for_layers()?, split, spec, seed, observer)?;
             Ok((Box::new(map), report))
         }
     }
-}
-
-fn network_of(plan: &MapPlan) -> NetworkSpec {
-    plan.network().expect("a map that is trained")
 }
 
 /// The mean relative error of a map on the held-out samples.
@@ -188,14 +183,13 @@ pub(super) fn final_maps(
     let set = &MapTrainingSet::new(inputs, outputs, &frame);
     let linear = LinearMap::fit_mirrored(set.coefficients, set.targets, set.mirrors.clone())?;
     let mut network = None;
-    let map: Box<dyn CoefficientMap> = match plan {
-        MapPlan::Linear => Box::new(linear.clone()),
-        MapPlan::Kernel(settings) => Box::new(final_kernel(context, set, settings, &linear)?),
-        MapPlan::Mlp { .. } | MapPlan::Layered { .. } => {
+    let map: Box<dyn CoefficientMap> = match plan.map() {
+        PlannedMap::Linear => Box::new(linear.clone()),
+        PlannedMap::Kernel(settings) => Box::new(final_kernel(context, set, settings, &linear)?),
+        PlannedMap::Network(spec) => {
             let (map, fitted) = match judged {
                 Some(map) => (map, None),
                 None => {
-                    let spec = network_of(plan);
                     let (map, report) = train_on_all(context, set, &spec, training.as_ref())?;
                     (map, Some(report))
                 }
@@ -221,7 +215,7 @@ fn final_kernel(
     settings: &KernelSettings,
     linear: &LinearMap,
 ) -> Result<KernelMap> {
-    context.begin(Step::FitMap);
+    context.begin(Work::FitMap);
     let coefficients = set.coefficients;
     let (seed, observer) = (context.protocol.seed, context.observer);
     let all: Vec<usize> = (0..coefficients.ncols()).collect();
@@ -247,6 +241,6 @@ fn train_on_all(
 ) -> Result<Trained> {
     let samples = set.coefficients.ncols();
     let seconds = fewer.map(|t| t.seconds * samples as f64 / t.samples.0 as f64);
-    context.begin(Step::TrainOnAll { seconds });
+    context.begin(Work::TrainOnAll { seconds });
     train(context, set, spec, &Split::all(samples))
 }

@@ -19,15 +19,15 @@ pub(crate) use maps::{
 pub(crate) use spaces::{FieldSpace, LearnFrom};
 pub(crate) use training_set::{MapTrainingSet, OutputFrame};
 
-use crate::data::{Dataset, Field, Fields, Symmetries};
+use crate::data::{Dataset, Fields, Symmetries};
 use crate::decode::{FieldDecoder, Targets, Withheld};
 use crate::encode::{FieldEncoder, Transform};
 use crate::map::mlp::TrainingReport;
 use crate::map::{CoefficientMap, KernelReport, LinearMap, Mirrors, Split};
 use crate::metrics::mean;
-use crate::observe::{Event, Observer, Step};
+use crate::observe::{Event, Observer, Step, Work};
 use crate::operator::{C2CNet, EvaluationReport, MapsToEvaluate, stack, vector_label};
-use crate::plan::{InputPlan, OutputPlan, Plan, Protocol};
+use crate::plan::{InputPlan, MapPlan, OutputPlan, Plan, Protocol};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
 use crate::{Result, compute, linalg};
 use faer::Mat;
@@ -59,11 +59,7 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     /// The context in which held-out samples and withheld points judge.
     pub(crate) fn new(train: &'a Dataset, protocol: Protocol, observer: &'a dyn Observer) -> Self {
-        // A sample's own points are all new to a map fitted without it.
-        let withheld = |field: &Field| match field.shared_points() {
-            Some(_) => Withheld::choose(field, protocol.withhold, protocol.seed),
-            None => Withheld::none(),
-        };
+        let withheld = |field| Withheld::of_output(field, protocol.withhold, protocol.seed);
         Context {
             train,
             split: split(&train.alike(), &protocol, 0),
@@ -104,6 +100,15 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The points of the output `name` that judge.
+    pub(crate) fn withheld_of(&self, name: &str) -> Withheld {
+        let mut outputs = self.train.outputs.iter().zip(&self.withheld);
+        let found = outputs.find(|((output, _), _)| output == name);
+        found
+            .map(|(_, withheld)| withheld.clone())
+            .unwrap_or_default()
+    }
+
     /// The samples and images that output spaces may be learned from; `None`: all of them.
     fn learn_outputs_from(&self) -> Option<&[usize]> {
         self.judging.then_some(&self.split.train[..])
@@ -128,8 +133,8 @@ impl<'a> Context<'a> {
         Context::new(some, protocol, self.observer)
     }
 
-    pub(crate) fn begin(&self, step: Step) {
-        self.observer.event(&Event::Begin(&step));
+    pub(crate) fn begin(&self, work: Work) {
+        self.observer.event(&Event::Begin(&Step(work)));
     }
 
     pub(crate) fn check_cancelled(&self) -> Result<()> {
@@ -172,6 +177,34 @@ pub(crate) struct Judged {
     pub training: Option<TrainingReport>,
     /// That network, if it is the one of the model.
     pub network: Option<Box<dyn CoefficientMap>>,
+}
+
+impl Judged {
+    /// Where samples are held out in turn, adds the errors on those of another fold.
+    ///
+    /// # Errors
+    /// If the map, one in closed form, cannot be fitted to its samples, or the observer asks to stop.
+    pub(crate) fn pool_fold(
+        &mut self,
+        context: &Context<'_>,
+        (inputs, outputs): (&Inputs, &Outputs),
+        plan: &MapPlan,
+    ) -> Result<()> {
+        let Some(report) = &mut self.validation else {
+            return Ok(());
+        };
+        context.check_cancelled()?;
+        let set = MapTrainingSet::closed_form(inputs, &outputs.targets);
+        let fold = fold_maps(context, &set, plan)?;
+        report.pool(judge(
+            context,
+            inputs,
+            outputs,
+            fold.map.as_ref(),
+            &fold.linear,
+        )?);
+        Ok(())
+    }
 }
 
 /// Turns a plan into a model. The plan is judged with held-out samples and withheld points; then these return, and
@@ -259,7 +292,7 @@ fn remaining_spaces(
 pub(crate) fn spaces(context: &Context<'_>, plan: &Plan) -> Result<(Inputs, Outputs)> {
     let outputs = represent_outputs(context, &plan.outputs)?;
     let log = plan.inputs.iter().any(|plan| plan.transform.takes_log());
-    context.begin(Step::EncodeInputs { log });
+    context.begin(Work::EncodeInputs { log });
     let inputs = encode_inputs(context, &plan.inputs, plan.map.takes_raw_coefficients())?;
     Ok((inputs, outputs))
 }
@@ -281,10 +314,8 @@ fn judge_plan(context: &Context<'_>, plan: &Plan) -> Result<Judged> {
     let mut judged = judge_once(if is_final { &everything } else { context }, plan, is_final)?;
     if plan.map.is_closed_form() {
         for other in context.other_folds() {
-            let other = judge_once(&other, plan, false)?;
-            if let (Some(report), Some(other)) = (&mut judged.validation, other.validation) {
-                report.pool(other);
-            }
+            let (inputs, outputs) = spaces(&other, plan)?;
+            judged.pool_fold(&other, (&inputs, &outputs), &plan.map)?;
         }
     }
     Ok(judged)
@@ -307,7 +338,7 @@ pub(crate) fn judge_fold(
     keep_network: bool,
 ) -> Result<Judged> {
     context.check_cancelled()?;
-    context.begin(Step::Judge);
+    context.begin(Work::Judge);
     let validation = judge(context, inputs, outputs, fold.map.as_ref(), &fold.linear)?;
     Ok(Judged {
         validation: Some(validation),
@@ -318,7 +349,7 @@ pub(crate) fn judge_fold(
 
 /// Stage 1: bases of the outputs, their orthonormal coordinates, and the targets of the training samples.
 pub(crate) fn represent_outputs(context: &Context<'_>, plans: &[OutputPlan]) -> Result<Outputs> {
-    context.begin(Step::FitOutputs);
+    context.begin(Work::FitOutputs);
     let images = image_outputs(context)?;
     let fields = images.as_ref().unwrap_or(&context.train.outputs);
     let cancelled = &|| context.observer.cancelled();

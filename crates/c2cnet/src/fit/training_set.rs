@@ -8,7 +8,7 @@ use crate::error::in_order;
 use crate::map::Mirrors;
 use crate::map::layered::{Latent, LayeredData};
 use crate::map::mlp::{MlpSpec, Recipe, TrainingData};
-use crate::plan::{MapPlan, NetworkSpec};
+use crate::plan::{MapPlan, NetworkSpec, PlannedMap};
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -57,11 +57,17 @@ impl<'a> MapTrainingSet<'a> {
         }
     }
 
-    /// The same for layers, if the frame was made for them.
-    pub(crate) fn for_layers(&self) -> Option<LayeredData<'a>> {
-        Some(LayeredData {
+    /// The same for layers.
+    ///
+    /// # Errors
+    /// If the frame was made for another map.
+    pub(crate) fn for_layers(&self) -> Result<LayeredData<'a>> {
+        let latent = self.frame.and_then(|frame| frame.latent.as_ref());
+        Ok(LayeredData {
             samples: self.for_network(),
-            latent: self.frame?.latent.as_ref()?,
+            latent: latent.ok_or_else(|| {
+                Error::Config("layers cannot be trained on what another map needs".into())
+            })?,
         })
     }
 }
@@ -91,9 +97,9 @@ impl OutputFrame {
         outputs: &Outputs,
         plan: &MapPlan,
     ) -> Result<Self> {
-        match plan.network() {
-            None => Ok(OutputFrame::default()),
-            Some(spec) => Self::new(context, inputs, outputs, &spec),
+        match plan.map() {
+            PlannedMap::Network(spec) => Self::new(context, inputs, outputs, &spec),
+            PlannedMap::Linear | PlannedMap::Kernel(_) => Ok(OutputFrame::default()),
         }
     }
 

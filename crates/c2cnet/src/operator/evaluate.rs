@@ -136,6 +136,7 @@ impl Sums {
             mean_rl2e: mean_relative(&mean, norms),
             rms: (norms.iter().sum::<f64>() / values as f64).sqrt(),
             values,
+            withheld_points: evaluation.withheld_points,
             components: component_errors(evaluation, predictions),
         });
         add(&mut self.floor, &evaluation.floor_squared);

@@ -19,7 +19,7 @@ pub struct EvaluationReport {
     pub mean_rl2e: f64,
     /// RL2E of the linear map.
     pub linear_rl2e: f64,
-    /// RL2E at output points that no fit saw; `None` if there is none.
+    /// RL2E at withheld output points, which the fit did not see; `None` if there is none.
     pub withheld_rl2e: Option<f64>,
     /// The error at withheld points of the best approximation at the fitted points: the decoder's error
     /// between its points with perfect coordinates.
@@ -69,6 +69,15 @@ impl EvaluationReport {
         };
         self.mse = mean(&|o| o.mean_of(|c| c.mse));
         self.rms = mean(&|o| o.rms * o.rms).sqrt();
+    }
+
+    /// Replaces what is known about withheld points by what `other` knows.
+    pub(crate) fn take_withheld(&mut self, other: EvaluationReport) {
+        self.withheld_rl2e = other.withheld_rl2e;
+        self.withheld_floor = other.withheld_floor;
+        for (output, other) in self.outputs.iter_mut().zip(other.outputs) {
+            output.withheld_points = other.withheld_points;
+        }
     }
 
     /// Adds the errors of other samples, which are numbered after these. (Errors of vectors without points are relative
@@ -127,6 +136,9 @@ pub struct OutputErrors {
     pub rms: f64,
     /// How many values it has in all samples together.
     pub values: usize,
+    /// How many of its points were withheld, so that they judge the fit; 0 in errors of a finished model.
+    #[serde(default)]
+    pub withheld_points: usize,
     /// Errors of its components.
     pub components: Vec<ComponentErrors>,
 }

@@ -1,9 +1,9 @@
 //! Named arrays and one JSON document, made from whatever serde can store.
 
 use super::FORMAT_VERSION;
+use super::array::Array;
 use super::leaf::Numbers;
 use super::record::said;
-use super::tensor::Array;
 use crate::{Error, Result};
 use ciborium::Value;
 use serde::Serialize;

@@ -5,10 +5,10 @@
 //! can be trusted: who makes a file can make its digest.
 
 use super::Archive;
+use super::array::Array;
 use super::input::read_plain;
 use super::output::write_atomically;
 use super::signature::{self, is_model};
-use super::tensor::Array;
 use crate::{Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value as Json;

@@ -1,6 +1,6 @@
 //! The types of fields that [`tensor`](super::tensor) stores.
 
-use super::tensor::Array;
+use super::array::Array;
 use faer::Mat;
 use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -10,6 +10,7 @@
 //! Nothing in a file is executable.
 
 mod archive;
+mod array;
 mod file;
 mod fingerprint;
 pub(crate) mod input;
@@ -21,6 +22,7 @@ pub(crate) mod signature;
 pub mod tensor;
 
 pub use archive::Archive;
+pub use array::Array;
 pub use file::FORMAT_VERSION;
 pub use record::Storable;
 

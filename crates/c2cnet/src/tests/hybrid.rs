@@ -3,6 +3,7 @@
 use crate::basis::{BasisSpec, BuildContext, FieldBasis};
 use crate::data::{Dataset, Field, Observations, Points};
 use crate::decode::{FieldDecoder, Withheld};
+use crate::report::Choice;
 use crate::{C2CNet, FitConfig, Silent, fit, fit_plan, plan};
 use faer::Mat;
 use serde_json::json;
@@ -111,10 +112,15 @@ fn nothing_is_learned_from_what_judges() {
     let data = Dataset::new(field(1), field(2)).unwrap();
     let settings = json!({"output": {"space": "learned"}, "input": {"space": "learned"}, "map": {"budget": 0}});
     let config: FitConfig = serde_json::from_value(settings).unwrap();
-    let (_, report) = fit(&data, &config, &Silent).unwrap();
+    let (model, report) = fit(&data, &config, &Silent).unwrap();
     assert!(report.validation.rl2e > 0.8, "{}", report.validation.rl2e);
     let withheld = report.validation.withheld_rl2e.unwrap();
     assert!(withheld > 0.8, "{withheld}");
+    // The model remembers how many points judged, and what was chosen.
+    let stored = &model.info()["validation"]["outputs"][0]["withheld_points"];
+    assert_eq!(stored, 4);
+    assert!(!report.choices.is_empty());
+    assert_eq!(Choice::of(&model), report.choices);
 }
 
 /// Where samples are few, all of them judge in turn, by `fit` and by a plan alike.

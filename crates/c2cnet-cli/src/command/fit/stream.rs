@@ -7,11 +7,12 @@
 //! ```
 
 use crate::reading::Reading;
-use crate::shards::{self, ShardFlags, Shards, Skipped};
+use crate::shards::{self, Failure, ShardFlags, Shards, Skipped};
 use crate::training::Checkpoints;
 use c2cnet::accumulate::{AccumulationReport, Accumulator, Template};
 use c2cnet::data::Dataset;
 use c2cnet::observe::Observer;
+use c2cnet::report::Choice;
 use c2cnet::storage::Archive;
 use c2cnet::{C2CNet, Error, FitConfig, Plan, Result};
 use c2cnet_experiments::terminal::{Progress, counted};
@@ -63,7 +64,7 @@ pub struct Stream<'a> {
 pub struct Fitted {
     pub model: C2CNet,
     pub report: AccumulationReport,
-    pub choices: Vec<String>,
+    pub choices: Vec<Choice>,
     pub skipped: Skipped,
     pub pace: Pace,
 }
@@ -156,15 +157,15 @@ impl Stream<'_> {
     }
 
     /// The sums of the next shard.
-    fn sums(&self, state: &Begun, pace: &mut Pace) -> Result<Accumulator> {
+    fn sums(&self, state: &Begun, pace: &mut Pace) -> std::result::Result<Accumulator, Failure> {
         let clock = Instant::now();
         let data = self.read(state.done)?;
         pace.reading += clock.elapsed().as_secs_f64();
         let taken = state.taken[state.done];
-        state.template.accumulate_after(taken, &data)
+        Ok(state.template.accumulate_after(taken, &data)?)
     }
 
-    fn read(&self, shard: usize) -> Result<Dataset> {
+    fn read(&self, shard: usize) -> std::result::Result<Dataset, Failure> {
         let path = &self.shards.files()[shard].0;
         shards::read(path, self.reading, SHARD_PART * self.memory)
     }
@@ -201,7 +202,7 @@ impl Stream<'_> {
                 let train = data.train_indices();
                 let take = wanted.div_ceil(parts).min(train.len());
                 match take {
-                    0 => return Err(Error::Data("it has no training samples".into())),
+                    0 => return Err(Error::Data("it has no training samples".into()).into()),
                     _ => add(&mut first, data.select(&train[..take]))?,
                 }
                 Ok(take)
@@ -242,14 +243,14 @@ impl Stream<'_> {
     }
 
     /// How many samples like those of `data` fit in memory to determine the template.
-    fn most_first(&self, data: &Dataset) -> Result<usize> {
+    fn most_first(&self, data: &Dataset) -> std::result::Result<usize, Failure> {
         let fields = data.inputs.iter().chain(&data.outputs);
         let values: usize = fields.map(|(_, field)| field.values_of(0).len()).sum();
         let bytes = |n: f64| 8.0 * (FIRST_COPIES * n * values as f64 + FIRST_SQUARES * n * n);
         let most = (1..=MOST_FIRST / 100).rev().map(|k| 100 * k);
         let mut affordable = most.filter(|&n| bytes(n as f64) <= FIRST_PART * self.memory);
         affordable.next().ok_or_else(|| {
-            Error::Config(format!(
+            Failure::Memory(format!(
                 "--memory {}: too little to choose bases on 100 samples of {values} values; give at least {}",
                 shards::shown_bytes(self.memory),
                 shards::shown_bytes(bytes(100.0) / FIRST_PART)

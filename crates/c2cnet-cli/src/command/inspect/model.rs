@@ -3,6 +3,7 @@
 use super::entries;
 use c2cnet::C2CNet;
 use c2cnet::Result;
+use c2cnet::report::Choice;
 use c2cnet::storage::Archive;
 use c2cnet_experiments::terminal::{Table, bounds, counted, error};
 use serde_json::{Value, json};
@@ -74,16 +75,10 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
         "\n\nsize {numbers} numbers ({:.1} MB)",
         numbers as f64 * 8e-6
     );
-    for key in [
-        "seed",
-        "config",
-        "data",
-        "choices",
-        "validation",
-        "held_out",
-    ] {
+    for key in ["seed", "config", "data", "validation", "held_out"] {
         object[key] = info[key].clone();
     }
+    object["choices"] = Choice::of(model).iter().map(Choice::object).collect();
     Ok((text, object))
 }
 

@@ -72,10 +72,10 @@ pub fn training(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[&Record]) -
     draw(
         bench,
         Curve {
-            id: spec.id.clone(),
-            title: spec.title.clone(),
-            caption: spec.caption.clone(),
-            label: spec.label.clone(),
+            id: spec.titled.id.clone(),
+            title: spec.titled.title.clone(),
+            caption: spec.titled.caption.clone(),
+            label: spec.titled.label.clone(),
             x: Axis::linear("step"),
             y: Axis::log("training RL2E"),
             series,

@@ -23,25 +23,26 @@ pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Res
     let Some(first) = chosen.first() else {
         return Ok(());
     };
-    let spec = &FigureSpec {
-        title: sized(&spec.title, first.n_train),
-        ..spec.clone()
-    };
+    let mut spec = spec.clone();
+    spec.titled.title = sized(&spec.titled.title, first.n_train);
+    let title = &spec.titled.title;
     let figure = match spec.kind {
-        FigureKind::Gallery => return samples::gallery(bench, spec, first),
-        FigureKind::Training => return curve::training(bench, spec, &chosen),
-        FigureKind::Worst => samples::worst(&spec.title, &chosen)?,
-        FigureKind::Predictions => functions::predictions(&spec.title, &chosen)?,
-        FigureKind::Observations => functions::observations(&spec.title, first),
-        FigureKind::Traces => functions::traces(&spec.title, &chosen)?,
-        FigureKind::Slice => functions::slice(&spec.title, &chosen)?,
+        FigureKind::Gallery => return samples::gallery(bench, &spec, first),
+        FigureKind::Training => return curve::training(bench, &spec, &chosen),
+        FigureKind::Worst => samples::worst(title, &chosen)?,
+        FigureKind::Predictions => functions::predictions(title, &chosen)?,
+        FigureKind::Observations => functions::observations(title, first),
+        FigureKind::Traces => functions::traces(title, &chosen)?,
+        FigureKind::Slice => functions::slice(title, &chosen)?,
     };
-    let files = bench.folder.save_figure(&spec.id, &figure.to_svg())?;
+    let files = bench
+        .folder
+        .save_figure(&spec.titled.id, &figure.to_svg())?;
     bench.findings.figures.push(Picture {
-        id: spec.id.clone(),
-        title: spec.title.clone(),
-        caption: spec.caption.clone(),
-        label: spec.label.clone(),
+        id: spec.titled.id.clone(),
+        title: spec.titled.title.clone(),
+        caption: spec.titled.caption.clone(),
+        label: spec.titled.label.clone(),
         files,
     });
     Ok(())

@@ -17,7 +17,7 @@ const GREY: Rgb = Rgb(205, 205, 205);
 
 /// One, two and three obstacles: a row each, with the best quarter, the median and the worst quarter.
 pub fn reconstructions(bench: &mut Bench<'_>, record: &Record, band: f64) -> Result<()> {
-    let field = &record.data.outputs[0].1;
+    let field = record.data.outputs.only()?;
     let ranked = record.ranked();
     let mut figure = Figure::new("Obstacles from velocities at sensors downstream")
         .shared_legend()
@@ -91,7 +91,7 @@ pub fn gallery(bench: &mut Bench<'_>, record: &Record, band: f64) -> Result<()> 
 }
 
 fn panel(record: &Record, sample: usize, rl2e: f64, band: f64) -> Result<Panel> {
-    let field = &record.data.outputs[0].1;
+    let field = record.data.outputs.only()?;
     let one = record.data.select(&[sample]);
     let found = record
         .model()?
@@ -99,7 +99,7 @@ fn panel(record: &Record, sample: usize, rl2e: f64, band: f64) -> Result<Panel> 
     let found: Vec<f64> = found[0].col(0).iter().copied().collect();
     let (truth, found) = (grid(field, &field.values_of(sample))?, grid(field, &found)?);
     let (bx, by) = stripes(&found, band);
-    let input = &record.data.inputs[0].1;
+    let input = record.data.inputs.only()?;
     let (sensors, readings) = (input.points_of(sample), input.values_of(sample));
     let n = sensors.len();
     let column = |k: usize| -> Vec<f64> { sensors.iter().map(|p| p[k]).collect() };

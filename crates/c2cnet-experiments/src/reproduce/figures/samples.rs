@@ -50,7 +50,7 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
         // Small: a report holds all of them.
         let figure = picture::draw(&title, &rows, &record.data);
         let figure = figure.panel_size(230.0, 175.0);
-        let id = format!("{}-{:03}", spec.id, samples.len());
+        let id = format!("{}-{:03}", spec.titled.id, samples.len());
         let svg = bench.folder.save_drawing(&id, &figure.to_svg())?;
         samples.push(Sample {
             sample,
@@ -60,10 +60,10 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
         });
     }
     bench.findings.galleries.push(Gallery {
-        id: spec.id.clone(),
-        title: spec.title.clone(),
-        caption: spec.caption.clone(),
-        label: spec.label.clone(),
+        id: spec.titled.id.clone(),
+        title: spec.titled.title.clone(),
+        caption: spec.titled.caption.clone(),
+        label: spec.titled.label.clone(),
         samples,
     });
     Ok(())

@@ -2,15 +2,16 @@
 
 use super::Ranked;
 use crate::basis::BasisSpec;
+use std::collections::BTreeMap;
 
 /// At most this many input bases are judged by the whole operator.
 const FINALISTS: usize = 6;
 
 /// The smallest basis whose error is negligible or close to the best, and that fits the points nearly as
-/// well as others do: where too few points are withheld to show how much better a basis is between them, the
+/// well as others do; `None` if there is none at all. Where too few points are withheld to show how much better a basis is between them, the
 /// fitted points show it. (Noise does not mislead: two thirds as many functions as points leave more
 /// than half of it.)
-pub(in crate::choose) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> usize {
+pub(in crate::choose) fn smallest_good_enough(ranked: &[Ranked], negligible: f64) -> Option<usize> {
     let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
     let enough = negligible.max(1.1 * best);
     let close = (0..ranked.len()).filter(|&i| ranked[i].error <= enough);
@@ -23,33 +24,23 @@ pub(in crate::choose) fn smallest_good_enough(ranked: &[Ranked], negligible: f64
             let (a, b) = (key(&ranked[i]), key(&ranked[j]));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })
-        .expect("one of them fits best")
 }
 
 /// For each family its best size and the smallest one that is nearly as good; of these, the best ones.
 pub(in crate::choose) fn finalists(ranked: &[Ranked]) -> Vec<usize> {
-    let mut chosen = Vec::new();
-    let mut families: Vec<usize> = ranked.iter().map(|r| r.family).collect();
-    families.sort_unstable();
-    families.dedup();
-    for family in families {
-        let members: Vec<usize> = (0..ranked.len())
-            .filter(|&i| ranked[i].family == family)
-            .collect();
-        let best = members
-            .iter()
-            .copied()
-            .min_by(|&i, &j| ranked[i].error.total_cmp(&ranked[j].error))
-            .expect("families here have members");
-        let small = members
-            .iter()
-            .copied()
-            .find(|&i| ranked[i].error <= 1.5 * ranked[best].error)
-            .unwrap_or(best);
-        chosen.push(best);
-        if small != best {
-            chosen.push(small);
+    let mut best_of = BTreeMap::new();
+    for (i, tried) in ranked.iter().enumerate() {
+        let best = best_of.entry(tried.family).or_insert(i);
+        if tried.error.total_cmp(&ranked[*best].error).is_lt() {
+            *best = i;
         }
+    }
+    let mut chosen = Vec::new();
+    for (family, best) in best_of {
+        let mut members = (0..ranked.len()).filter(|&i| ranked[i].family == family);
+        let small = members.find(|&i| ranked[i].error <= 1.5 * ranked[best].error);
+        chosen.push(best);
+        chosen.extend(small.filter(|&small| small != best));
     }
     chosen.sort_by(|&i, &j| ranked[i].error.total_cmp(&ranked[j].error));
     chosen.truncate(FINALISTS);
@@ -116,7 +107,7 @@ mod tests {
                 functions,
                 rank: functions,
                 error,
-                between: error,
+                withheld: error,
                 fitted,
                 cut: 0.0,
                 trusted: true,
@@ -130,11 +121,11 @@ mod tests {
             (32, 0.1, 0.09),
             (64, 0.11, 0.07),
         ]);
-        assert_eq!(smallest_good_enough(&noisy, 1e-5), 1);
+        assert_eq!(smallest_good_enough(&noisy, 1e-5), Some(1));
         // Few points: the gain is hidden between them, but shows at them.
         let rough = ranked(&[(64, 5e-2, 2e-2), (128, 2.9e-2, 7e-3), (256, 2.7e-2, 1e-3)]);
-        assert_eq!(smallest_good_enough(&rough, 1e-5), 2);
+        assert_eq!(smallest_good_enough(&rough, 1e-5), Some(2));
         // Exact to rounding is good enough.
-        assert_eq!(smallest_good_enough(&rough, 6e-2), 0);
+        assert_eq!(smallest_good_enough(&rough, 6e-2), Some(0));
     }
 }

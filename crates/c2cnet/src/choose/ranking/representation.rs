@@ -12,11 +12,11 @@ use crate::plan::Components;
 use crate::{Error, Result};
 use faer::Mat;
 
-/// A field in a basis: errors at points that were not fitted and at those that were.
+/// A field in a basis: errors at withheld points and at fitted ones.
 pub(super) struct Represented {
     pub decoder: FieldDecoder,
     pub coordinates: Mat<f64>,
-    pub error: f64,
+    pub withheld: f64,
     pub fitted: f64,
 }
 
@@ -33,16 +33,15 @@ impl Ranking<'_> {
             return few.represent(&space);
         }
         let field = &self.few;
-        let withhold = self.context.protocol.withhold.max(0.1);
-        let seed = self.context.protocol.seed;
-        let withheld = Withheld::choose(field, withhold, seed);
+        let (withhold, seed) = (self.context.protocol.withhold, self.context.protocol.seed);
+        let withheld = Withheld::to_rank_bases(field, withhold, seed);
         let learn_from = LearnFrom {
             samples: None,
             withheld: &withheld,
         };
         let basis = space.build(field, self.triangles, &learn_from)?;
         let (decoder, targets) = FieldDecoder::fit(basis, field, &withheld, &[], seed)?;
-        let (error, fitted) = match targets.withheld_floor {
+        let (at_withheld, fitted) = match targets.withheld_floor {
             Some(error) => (error, targets.floor()),
             // Per-sample points: coordinates fitted at some of a sample's points, judged at all.
             None if field.shared_points().is_none() => {
@@ -56,7 +55,7 @@ impl Ranking<'_> {
         Ok(Represented {
             decoder,
             coordinates: targets.coordinates,
-            error,
+            withheld: at_withheld,
             fitted,
         })
     }
@@ -73,7 +72,7 @@ impl FewReadings {
         Ok(Represented {
             decoder: judged.decoder,
             coordinates: judged.coordinates,
-            error: judged.error,
+            withheld: judged.error,
             fitted: judged.error,
         })
     }

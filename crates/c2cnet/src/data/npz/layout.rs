@@ -242,85 +242,80 @@ fn unfitting(npz: &mut NpzFile, key: &str, at: &[usize], values: &str, shape: &[
         return error;
     }
     if let Some((expected, save)) = mesh_slip(key, at, shape) {
-        return npz.bad_shape(
-            key,
-            format!(
-                "{} to fit `{values}` of shape {}: {save}",
-                shown(&expected),
-                shown(shape)
-            ),
-            at,
+        let expected = format!(
+            "{} to fit `{values}` of shape {}: {save}",
+            shown(&expected),
+            shown(shape)
         );
+        return npz.bad_shape(key, expected, at);
     }
-    if let [counts @ .., d] = at
-        && counts.len() == *d
-        && *d > 1
-        && let Some(slip) = grid_slip(values, counts, shape, &[])
-    {
-        return npz.bad_shape(
-            values,
-            format!(
-                "{} to fit the points `{key}` of shape {}: {slip}",
-                grid_shapes(counts),
-                shown(at)
-            ),
-            shape,
-        );
+    let expected = values_on_grid(key, at, values, shape);
+    match expected.or_else(|| values_at_list(key, at, values, shape)) {
+        Some(expected) => npz.bad_shape(values, expected, shape),
+        None => npz.bad_shape(key, points_of(key, at, values, shape), at),
+    }
+}
+
+/// The values that fit points in the shape of a grid, if these are such.
+fn values_on_grid(key: &str, at: &[usize], values: &str, shape: &[usize]) -> Option<String> {
+    let [counts @ .., d] = at else { return None };
+    if counts.len() != *d || *d < 2 {
+        return None;
+    }
+    let expected = grid_shapes(counts);
+    if let Some(slip) = grid_slip(values, counts, shape, &[]) {
+        return Some(format!(
+            "{expected} to fit the points `{key}` of shape {}: {slip}",
+            shown(at)
+        ));
+    }
+    shape.strip_prefix(counts).filter(|rest| rest.len() < 2)?;
+    let of_one = single(values, counts, shape);
+    Some(format!("{expected} to fit `{key}`{of_one}"))
+}
+
+/// The values that fit listed points, unless these can be values of other points.
+fn values_at_list(key: &str, at: &[usize], values: &str, shape: &[usize]) -> Option<String> {
+    if let Some(slip) = slip(key, at, values, shape) {
+        return Some(format!(
+            "(samples, points) or (samples, points, components) at the points `{key}` of shape {}, {slip}",
+            shown(at)
+        ));
     }
     let n = match at {
         [n] | [n, _] => *n,
         _ => 0,
     };
     let beyond: usize = shape.iter().skip(1).product();
-    if let [counts @ .., d] = at
-        && counts.len() == *d
-        && *d > 1
-        && shape
-            .strip_prefix(counts)
-            .is_some_and(|rest| rest.len() < 2)
-    {
-        let of_one = single(values, counts, shape);
-        let expected = format!("{} to fit `{key}`{of_one}", grid_shapes(counts));
-        return npz.bad_shape(values, expected, shape);
+    if shape.len() == 2 || shape.len() == 3 && (n == 0 || n != beyond) {
+        return None;
     }
-    if let Some(slip) = slip(key, at, values, shape) {
-        return npz.bad_shape(
-            values,
-            format!(
-                "(samples, points) or (samples, points, components) at the points `{key}` of shape {}, {slip}",
-                shown(at)
-            ),
-            shape,
-        );
-    }
-    if shape.len() < 2 || shape.len() > 3 || (n > 0 && n == beyond && shape.len() > 2) {
-        let flatten = match n == beyond {
-            true => format!(
-                ": save it as {values}.reshape(len({values}), -1), if `{key}` lists the points in that order"
-            ),
-            false => String::new(),
-        };
-        let axis = format!("{}0", &key[..1]);
-        return npz.bad_shape(
-            values,
-            format!(
-                "(samples, points) or (samples, points, components){flatten}; or give the axes of the grid, `{axis}` \
-                 and so on, or its points in the shape of the grid",
-            ),
-            shape,
-        );
-    }
+    let flatten = match n == beyond {
+        true => format!(
+            ": save it as {values}.reshape(len({values}), -1), if `{key}` lists the points in that order"
+        ),
+        false => String::new(),
+    };
+    let axis = format!("{}0", &key[..1]);
+    Some(format!(
+        "(samples, points) or (samples, points, components){flatten}; or give the axes of the grid, `{axis}` \
+         and so on, or its points in the shape of the grid",
+    ))
+}
+
+/// The points that fit values of a shape.
+fn points_of(key: &str, at: &[usize], values: &str, shape: &[usize]) -> String {
     let (samples, n) = (shape[0], shape[1]);
-    let mut expected = format!(
+    let expected = format!(
         "({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values}` of shape {}",
         shown(shape)
     );
-    if at == [samples, n] {
-        expected += &format!(
-            " (one-dimensional points of each sample need a third axis of length 1: save {key}[..., None])"
-        );
+    if at != [samples, n] {
+        return expected;
     }
-    npz.bad_shape(key, expected, at)
+    format!(
+        "{expected} (one-dimensional points of each sample need a third axis of length 1: save {key}[..., None])"
+    )
 }
 
 /// The axes of a grid that were saved as if they were the points of inputs and of outputs.

@@ -40,21 +40,7 @@ impl Dataset {
     /// # Errors
     /// As [`Dataset::read_npz`], or if a sample has no reading at all.
     pub fn read_npz_with(path: &Path, missing: Missing) -> Result<Dataset> {
-        Dataset::read_npz_at(path, missing, Vec::new())
-    }
-
-    /// The same, with points by name for inputs whose points the file lacks.
-    ///
-    /// # Errors
-    /// As [`Dataset::read_npz_with`].
-    pub fn read_npz_at(
-        path: &Path,
-        missing: Missing,
-        known: Vec<(String, Points)>,
-    ) -> Result<Dataset> {
-        let mut npz = NpzFile::open(path)?;
-        npz.known = known;
-        Dataset::read_with_inputs(npz, missing)
+        Dataset::read_with_inputs(NpzFile::open(path)?, missing)
     }
 
     /// The inputs of a file for prediction, with points by name for inputs whose points the file lacks. Outputs only give

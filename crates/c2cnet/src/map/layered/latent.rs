@@ -210,7 +210,7 @@ fn moments(values: MatRef<'_, f64>) -> (f64, f64) {
 fn elsewhere(kind: &str, name: &str, error: Error) -> Error {
     Error::Config(format!(
         "layered: {kind} {name:?} is not defined at the latent points, which are the output's ({error}); layers need \
-         inputs and outputs on the same domain: use another map"
+         inputs and outputs on the same domain; choose another map"
     ))
 }
 
@@ -240,7 +240,7 @@ fn projection(points: &Points, outputs: &[(String, FieldDecoder)]) -> Result<Mat
     for (name, decoder) in outputs {
         if decoder.vector().is_some() {
             return Err(Error::Config(format!(
-                "layered: output {name:?} is a vector without points; layers predict functions: use another map"
+                "layered: output {name:?} is a vector without points: layers only predict functions; choose another map"
             )));
         }
         let design = decoder
