@@ -174,6 +174,35 @@ fn repeated_samples_and_known_test_samples_are_named() {
 }
 
 #[test]
+fn a_fit_that_learned_nothing_says_so() {
+    let folder = Folder::new();
+    // No wave of one sample has anything to do with that of another.
+    let mixed = |k: usize| (17 * k + 5) % SAMPLES;
+    write_npz(&folder.path("data.npz"), |npz| {
+        npz.put_f64("x", &[POINTS], ring())?;
+        npz.put_f64("f", &[SAMPLES, POINTS], values(|k, x| vec![wave(k, x)]))?;
+        npz.put_f64("y", &[POINTS], ring())?;
+        let u = values(|k, x| vec![wave(mixed(k), x)]);
+        npz.put_f64("u", &[SAMPLES, POINTS], u)
+    })
+    .unwrap();
+    let fit = ["fit", "data.npz", "-o", "model.c2c", "--map", "linear"];
+    for more in [&[][..], &["--force", "--json"]] {
+        let out = folder.command(&[&fit[..], more].concat()).output().unwrap();
+        assert!(out.status.success(), "{out:?}");
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert!(
+            said.starts_with("note: ") && said.lines().count() == 1,
+            "{said}"
+        );
+        assert!(
+            said.contains("are inputs and outputs in the same order?"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn grids_complex_values_and_gaps_go_through() {
     let folder = Folder::new();
     let (n, m, samples) = (8, 6, 30);

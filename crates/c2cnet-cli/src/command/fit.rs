@@ -201,9 +201,8 @@ fn fit_file(
         data.hold_out(fraction, config.seed)?;
     }
     // Before the work, which may be for nothing.
-    for warning in data.warnings() {
-        progress.note(warning);
-    }
+    let said = data.warnings();
+    said.iter().for_each(|warning| progress.note(warning));
     // A reader of the metrics may stop the fit as soon as they begin, and then learns how it ended.
     let patience = interrupt::Patience::begin();
     let training = Training::new(
@@ -221,6 +220,10 @@ fn fit_file(
     })
     .map_err(|e| training.explain(e))?;
     drop(patience);
+    let learned = report.warnings.iter();
+    learned
+        .filter(|warning| !said.contains(warning))
+        .for_each(|warning| training.note(warning));
     save(args, &model)?;
     training.finish()?;
     if args.json {
