@@ -132,8 +132,49 @@ fn read_rest(mut npz: NpzFile, inputs: Fields, missing: Missing) -> Result<Datas
     Ok(dataset)
 }
 
+/// Names that other programs give to inputs and outputs.
+const HABITS: [[&str; 2]; 5] = [
+    ["x", "y"],
+    ["X", "Y"],
+    ["inputs", "outputs"],
+    ["x_train", "y_train"],
+    ["arr_0", "arr_1"],
+];
+
+/// Refuses a file without values whose arrays have names that other programs give to inputs and outputs.
+fn check_habits(npz: &NpzFile) -> Result<()> {
+    let values = [INPUTS, OUTPUTS].map(|side| [side.values, side.vectors]);
+    if npz
+        .keys
+        .iter()
+        .any(|key| values.as_flattened().contains(&split_key(key).0))
+    {
+        return Ok(());
+    }
+    let habit = HABITS.into_iter().find(|[input, output]| {
+        // A single array without a name is enough to tell.
+        npz.has(input) && (npz.has(output) || *input == "arr_0")
+    });
+    let Some([input, output]) = habit else {
+        return Ok(());
+    };
+    let found = match input {
+        "x" => "x and y are points".to_string(),
+        "arr_0" => "np.savez was called without names".to_string(),
+        _ => format!("{input} and {output} are not known"),
+    };
+    Err(Error::format(
+        &npz.path,
+        format!(
+            "{found}; values are called f (inputs) and u (outputs): save x=points, f=inputs, y=points, u=outputs (or \
+             p=inputs, q=outputs where they have no points)"
+        ),
+    ))
+}
+
 /// Refuses keys that would be ignored: unknown ones, and points that no values use.
 fn check_keys(npz: &NpzFile) -> Result<()> {
+    check_habits(npz)?;
     for key in &npz.keys {
         let (stem, name) = split_key(key);
         let named = key.contains('.');

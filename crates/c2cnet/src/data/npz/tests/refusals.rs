@@ -149,6 +149,33 @@ fn unknown_missing_and_unused_keys() {
 }
 
 #[test]
+fn names_of_other_programs_are_told_from_points() {
+    let read = |keys: &[&str]| {
+        read_bytes(&archive(&|npz| {
+            keys.iter()
+                .try_for_each(|key| npz.put_f64(key, &[3, 2], [0.0; 6]))
+        }))
+    };
+    let save = "save x=points, f=inputs, y=points, u=outputs";
+    for (keys, said) in [
+        (&["x", "y"][..], "x and y are points;"),
+        (&["X", "Y"], "X and Y are not known;"),
+        (&["inputs", "outputs"], "inputs and outputs are not known;"),
+        (
+            &["x_train", "y_train", "x_test", "y_test"],
+            "x_train and y_train are not known;",
+        ),
+        (&["arr_0", "arr_1"], "np.savez was called without names;"),
+        (&["arr_0"], "np.savez was called without names;"),
+    ] {
+        assert_says(read(keys), &["data.npz: ", said, save]);
+    }
+    // Where there are values, a name is a mistake of its own.
+    assert_says(read(&["f", "X", "Y"]), &["unknown key `X`"]);
+    assert_says(read(&["x"]), &["`x` is not used"]);
+}
+
+#[test]
 fn vectors_that_do_not_fit() {
     assert_says(
         read_with(&|npz| npz.put_f64("p", &[3, 2, 1], [0.0; 6])),
