@@ -275,6 +275,9 @@ fn fit_shards(
         resume: args.resume,
     };
     let progress = Progress::start("reading the first samples");
+    for note in shards.notes(args.data.len() > 1) {
+        progress.note(note);
+    }
     let fitted = interrupt::patiently(|| stream.fit(&progress)).map_err(|e| match e {
         Error::Interrupted if checkpoints.exist() => anyhow::Error::from(e).context(format!(
             "interrupted; to resume from here:\n  {}",
