@@ -160,6 +160,7 @@ pub fn about(path: &Path, error: Error) -> Error {
     match error {
         Error::Io { .. } | Error::Format { .. } | Error::Interrupted => error,
         Error::Config(text) if text.contains("--memory") => Error::Config(text),
+        Error::Data(text) if text.contains(&*path.to_string_lossy()) => Error::Data(text),
         other => Error::Data(format!("{}: {other}", path.display())),
     }
 }

@@ -311,6 +311,33 @@ fn predictions_need_the_inputs_alone_and_strange_ones_are_named() {
 }
 
 #[test]
+fn a_model_knows_its_input_points_where_it_is_judged() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", Some(30), false);
+    folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    write_npz(&folder.path("few.npz"), |npz| {
+        npz.put_f64("f", &[SAMPLES, POINTS], values(|k, x| vec![wave(k, x)]))?;
+        npz.put_f64("y", &[POINTS], ring())?;
+        let both = |k, x| {
+            let moved = wave(k, x + 0.1);
+            vec![moved, 1e6 * moved * moved]
+        };
+        npz.put_f64("u", &[SAMPLES, POINTS, 2], values(both))?;
+        npz.put_i64("n_train", &[], [30])
+    })
+    .unwrap();
+    let error = |name: &[&str]| {
+        let evaluate = [&["evaluate", "model.c2c"], name, &["--json"]].concat();
+        folder.succeed_json(&evaluate)["rl2e"].clone()
+    };
+    assert_eq!(error(&["few.npz"]), error(&["data.npz"]));
+    assert_eq!(error(&["few.npz", "few.npz"]), error(&["data.npz"; 2]));
+    folder.succeed(&["report", "model.c2c", "few.npz", "-o", "page.html"]);
+    let fit = ["fit", "few.npz", "-o", "other.c2c"];
+    folder.fail(&fit, 3, &["`f` needs its points `x`"]);
+}
+
+#[test]
 fn outputs_that_are_not_numbers_do_not_hinder_predictions() {
     let folder = Folder::new();
     write(&folder, "data.npz", Some(30), false);
