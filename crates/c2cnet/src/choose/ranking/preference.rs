@@ -82,7 +82,7 @@ pub(in crate::choose) fn why_this_basis(
     let rule = match pick.error {
         e if e <= negligible => {
             format!(
-                ", the smallest basis with error below {negligible:.0e}, which is below any map's error"
+                ", the smallest basis with an error below {negligible:.0e}, which is small enough"
             )
         }
         e if e > best => ", the smallest basis within 10 % of the lowest error".into(),
