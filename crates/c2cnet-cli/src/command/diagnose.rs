@@ -177,14 +177,13 @@ fn print_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2c
     for floors in floors {
         let best = &floors.all[floors.recommended];
         print_line(format_args!(
-            "  {}: {} with {} functions{}: no prediction can be better than {} ({} between the \
+            "  {}: {}{}: no prediction can be better than {} ({} between the \
              fitted points).",
             floors.label,
             match best.spec {
-                Some(_) => best.family.as_str(),
-                None => "the basis in use,",
+                Some(_) => format!("{} {}", best.functions, best.family),
+                None => format!("the basis in use, with {}", counted(best.functions, "function")),
             },
-            best.functions,
             match floors.components {
                 1 => String::new(),
                 c => format!(" for all {c} components"),

@@ -22,6 +22,7 @@ mod search;
 mod sizes;
 mod thinning;
 mod transforms;
+mod words;
 
 pub(crate) use output_space::{OutputRanking, rank_output};
 pub(crate) use reference_nodes::{may_move, mean_places, node_error, reference_nodes};

@@ -3,10 +3,11 @@
 use super::domain;
 use super::few_readings::{FewReadings, few_readings};
 use super::ranking::{
-    Ranked, Ranking, StopRule, finalists, name_of, smallest_good_enough, why_this_basis,
+    Ranked, Ranking, StopRule, finalists, smallest_good_enough, why_this_basis,
 };
 use super::search::{Search, TIE_RATIO, basis_choice, named_bases, search_samples};
 use super::transforms::InputDraft;
+use super::words::{counted, functions_of, verb};
 use crate::basis::{HybridSpec, interpolation_error};
 use crate::data::{Bounds, Observations};
 use crate::error::in_order;
@@ -213,13 +214,13 @@ impl Search<'_> {
             return Ok(Some(choice));
         };
         let kind = match &spec.prescribed {
-            Some(prescribed) => format!("{} and learned directions", name_of(prescribed)),
+            Some(prescribed) => format!("{} and learned directions", functions_of(prescribed)),
             None => "learned directions".to_string(),
         };
         let why = format!(
-            "because {} {} lose {:.1e} at the points and {:.1e} between them, and the map's error is about {error:.1e}; these lose {between:.1e} between the points",
-            pick.functions,
-            name_of(&pick.spec),
+            "because {} {} {:.1e} at the points and {:.1e} between them, and the map's error is about {error:.1e}; these lose {between:.1e} between the points",
+            counted(pick.functions, &pick.spec),
+            verb(pick.functions, "lose"),
             pick.fitted,
             pick.between,
         );

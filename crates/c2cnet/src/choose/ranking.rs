@@ -3,6 +3,7 @@
 use super::few_readings::FewReadings;
 use super::grid_gap::GridGapCheck;
 use super::thinning::spread_over;
+use super::words::functions_of;
 use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Field};
 use crate::error::in_order;
@@ -14,7 +15,7 @@ use representation::Represented;
 mod preference;
 mod representation;
 
-pub(super) use preference::{finalists, name_of, smallest_good_enough, why_this_basis};
+pub(super) use preference::{finalists, smallest_good_enough, why_this_basis};
 
 /// Points of samples with points of their own with which representations are compared, in all: each sample needs a
 /// factorisation.
@@ -60,9 +61,9 @@ pub(crate) struct Ranked {
 }
 
 impl Ranked {
-    /// The family, in words.
+    /// The functions, in words.
     pub(crate) fn family_name(&self) -> String {
-        name_of(&self.spec)
+        functions_of(&self.spec)
     }
 }
 
