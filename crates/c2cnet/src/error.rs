@@ -11,11 +11,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// Arrays whose shapes do not fit together.
-    #[error("{what}: expected shape {expected}, found {found}")]
+    #[error("{what}: found {found}, expected {expected}")]
     Shape {
         /// Which array.
         what: String,
-        /// The shape that would fit.
+        /// The shape that would fit, and what to do, where that is known.
         expected: String,
         /// The shape that was found.
         found: String,

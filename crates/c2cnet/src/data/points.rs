@@ -471,8 +471,8 @@ impl Error {
         };
         Error::shape(
             "points",
-            format!("(n, {dim}), a row for each point"),
-            format!("({}, {}){advice}", points.len(), points.dim()),
+            format!("(n, {dim}), a row for each point{advice}"),
+            format!("({}, {})", points.len(), points.dim()),
         )
     }
 }

@@ -315,7 +315,7 @@ fn unfitting(npz: &mut NpzFile, key: &str, at: &[usize], values: &str, shape: &[
     }
     let (samples, n) = (shape[0], shape[1]);
     let mut expected = format!(
-        "({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values}` of shape {}",
+        "({n},), ({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values}` of shape {}",
         shown(shape)
     );
     if at == [samples, n] {

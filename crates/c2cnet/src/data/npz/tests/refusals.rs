@@ -241,7 +241,7 @@ fn shapes_that_do_not_fit() {
     };
     assert_says(
         read(&[5, 1], &[3, 4]),
-        &["`x`", "(5, 1)", "(4, dimensions)", "(3, 4)"],
+        &["`x`", "(5, 1)", "(4,), (4, dimensions) or", "(3, 4)"],
     );
     assert_says(read(&[3, 4], &[3, 4]), &["third axis"]);
     assert_says(
@@ -249,7 +249,13 @@ fn shapes_that_do_not_fit() {
         &["`x`", "(2, 4, 1)", "(3, 4, dimensions)"],
     );
     assert_says(read(&[4], &[4]), &["`f`", "(samples, points)", "(4,)"]);
-    assert_says(read(&[101], &[101, 30]), &["transposed", "save f.T"]);
+    // The fact comes first, what to do last.
+    let transposed = read(&[101], &[101, 30]).unwrap_err().to_string();
+    assert!(
+        transposed.contains("`f`: found shape (101, 30), expected (samples, points)")
+            && transposed.ends_with("f looks transposed, save f.T"),
+        "{transposed}"
+    );
     assert_says(read(&[101, 1], &[30, 2, 101]), &["np.moveaxis(f, 1, -1)"]);
     assert_says(read(&[30, 101], &[101]), &["are x and f swapped?"]);
     assert_says(read(&[4], &[4]), &["of a single sample save f[None]"]);
