@@ -38,7 +38,13 @@ impl Reading {
     pub fn read_for(self, model: &C2CNet, path: &Path) -> Result<Dataset> {
         match Format::of(path)? {
             Format::Npz => Dataset::read_npz_inputs(path, self.missing(), known_points(model)),
-            _ => self.read(path),
+            _ => {
+                let names = Names {
+                    inputs_alone: true,
+                    ..Names::default()
+                };
+                c2cnet_formats::read_named(path, &names, self.missing())
+            }
         }
     }
 
