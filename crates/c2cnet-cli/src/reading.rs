@@ -98,7 +98,9 @@ fn with_outputs(path: &Path, data: Dataset) -> Result<Dataset> {
 pub fn of_file(path: &Path, error: Error) -> Error {
     let file = path.display().to_string();
     match error {
-        Error::Data(_) | Error::Shape { .. } if !error.to_string().contains(&file) => {
+        Error::Data(_) | Error::Shape { .. } | Error::OutsideDomain { .. }
+            if !error.to_string().contains(&file) =>
+        {
             Error::Data(format!("{file}: {error}"))
         }
         other => other,

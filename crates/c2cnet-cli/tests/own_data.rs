@@ -87,7 +87,15 @@ fn components_are_judged_each_and_rings_are_told() {
         "-o",
         "q.npz",
     ];
-    folder.fail(&beyond, 3, &["lies outside the domain"]);
+    let setting = "--set 'output.domain=[[-0.01, 2]]'";
+    folder.fail(
+        &beyond,
+        3,
+        &[
+            "at.csv: point 0 of y = [0.99] lies outside [0, 0.9688]",
+            setting,
+        ],
+    );
 }
 
 #[test]

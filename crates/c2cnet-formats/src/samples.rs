@@ -85,7 +85,8 @@ pub(crate) fn of_mesh(
                 listed(mesh),
                 match names.inputs_alone {
                     true => "inputs: c2cnet convert FILES --f NAME -o data.npz",
-                    false => "inputs and outputs: c2cnet convert FILES --f NAME --u NAME -o data.npz",
+                    false =>
+                        "inputs and outputs: c2cnet convert FILES --f NAME --u NAME -o data.npz",
                 }
             ),
         ));

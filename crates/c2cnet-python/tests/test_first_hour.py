@@ -51,7 +51,10 @@ MISTAKES = {
     "text": (lambda: fit(np.full((12, 16), "a")), ["f is not an array of numbers"]),
     "four samples": (lambda: fit(F[:4], U[:4]), ["4 training samples are too few", "at least 5"]),
     "predicting before fitting": (lambda: c2cnet.C2CNet().predict(F), ["call fit(f, u) first"]),
-    "predicting outside": (lambda: fitted().predict(F, y=[2.0]), ["lies outside", "larger `domain`"]),
+    "predicting outside": (
+        lambda: fitted().predict(F, y=[2.0]),
+        ["of y = [2] lies outside [0, 1]", 'in Python settings={"output": {"domain": [[0, 2]]}}'],
+    ),
     "a basis that is none": (lambda: fit(input="fourier"), ["c2cnet.Fourier("]),
     "a misspelt family": (
         lambda: fit(settings={"input": {"basis": {"family": "fourrier", "functions": 4}}}),

@@ -1,5 +1,7 @@
 //! Errors, with the numbers a person needs to fix them.
 
+mod outside;
+
 use rayon::iter::ParallelIterator;
 use std::path::PathBuf;
 
@@ -33,19 +35,20 @@ pub enum Error {
         optional: bool,
     },
     /// A point outside the domain of a basis.
-    #[error(
-        "point {index} = {point:?} lies outside the domain {domain} of the {basis} basis; \
-         give points inside it, or fit with a larger `domain`"
-    )]
+    #[error("{}", outside::words(*index, point, (domain, wider), field))]
     OutsideDomain {
         /// Index of the first such point.
         index: usize,
         /// Its coordinates.
         point: Vec<f64>,
-        /// The domain, as text.
-        domain: String,
+        /// The domain, as a box; a mesh in it may not hold the point.
+        domain: Vec<[f64; 2]>,
+        /// The smallest box that holds the domain and all points.
+        wider: Vec<[f64; 2]>,
         /// The family of the basis.
         basis: &'static str,
+        /// Whose points these are, as its settings are called: `input`, `outputs.NAME`; empty if that is not known.
+        field: String,
     },
     /// Data that cannot be used, though its shapes fit.
     #[error("{0}")]
@@ -134,6 +137,31 @@ impl Error {
         match self {
             Error::Data(text) => Error::Data(format!("{what}: {text}")),
             Error::Config(text) => Error::Config(format!("{what}: {text}")),
+            other => other,
+        }
+    }
+
+    /// The same with the field whose points lie outside, `kind` being `input` or `output`.
+    pub(crate) fn at_points_of(self, kind: &str, name: &str) -> Self {
+        match self {
+            Error::OutsideDomain {
+                index,
+                point,
+                domain,
+                wider,
+                basis,
+                ..
+            } => Error::OutsideDomain {
+                index,
+                point,
+                domain,
+                wider,
+                basis,
+                field: match name {
+                    "" => kind.to_string(),
+                    name => format!("{kind}s.{name}"),
+                },
+            },
             other => other,
         }
     }

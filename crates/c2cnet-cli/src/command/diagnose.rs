@@ -10,7 +10,9 @@ use crate::settings::FitFlags;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
 use c2cnet::fit;
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::terminal::{self, Progress, Table, error, interrupt, number, print_line};
+use c2cnet_experiments::terminal::{
+    self, Progress, Table, counted, error, interrupt, number, print_line,
+};
 use inline::inline;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -182,7 +184,10 @@ fn print_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2c
             floors.label,
             match best.spec {
                 Some(_) => format!("{} {}", best.functions, best.family),
-                None => format!("the basis in use, with {}", counted(best.functions, "function")),
+                None => format!(
+                    "the basis in use, with {}",
+                    counted(best.functions, "function")
+                ),
             },
             match floors.components {
                 1 => String::new(),

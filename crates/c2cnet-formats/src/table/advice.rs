@@ -55,7 +55,10 @@ fn functions(look: &Look<'_>, repeats: bool) -> String {
     let begin = "functions, a row for each reading: c2cnet convert FILE -o data.npz";
     match (look.header, look.inputs_alone) {
         ([sample, x @ .., f, u], false) if repeats && !x.is_empty() => {
-            format!("{begin} --sample {sample} --x {} --f {f} --u {u}", x.join(","))
+            format!(
+                "{begin} --sample {sample} --x {} --f {f} --u {u}",
+                x.join(",")
+            )
         }
         ([sample, x @ .., f], true) if repeats && !x.is_empty() => {
             format!("{begin} --sample {sample} --x {} --f {f}", x.join(","))

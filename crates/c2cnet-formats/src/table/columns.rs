@@ -33,11 +33,7 @@ pub(super) struct Columns {
 
 impl Columns {
     /// `repeats` tells whether the first column does, where advice depends on it.
-    pub(super) fn new(
-        header: &[&str],
-        names: &Names,
-        repeats: &dyn Fn() -> bool,
-    ) -> Outcome<Self> {
+    pub(super) fn new(header: &[&str], names: &Names, repeats: &dyn Fn() -> bool) -> Outcome<Self> {
         if let Some(reason) = advice::of_numbers(header) {
             return Err(reason);
         }

@@ -204,7 +204,10 @@ fn advice_fits_the_table() {
         "{error}"
     );
     let error = said("a,b\n1,2\n3,4\n", true);
-    assert!(error.contains("--p a,b") && error.contains("--f NAME"), "{error}");
+    assert!(
+        error.contains("--p a,b") && error.contains("--f NAME"),
+        "{error}"
+    );
     assert!(!error.contains("--u") && !error.contains("--q"), "{error}");
 }
 

@@ -2,9 +2,7 @@
 
 use super::domain;
 use super::few_readings::{FewReadings, few_readings};
-use super::ranking::{
-    Ranked, Ranking, StopRule, finalists, smallest_good_enough, why_this_basis,
-};
+use super::ranking::{Ranked, Ranking, StopRule, finalists, smallest_good_enough, why_this_basis};
 use super::search::{Search, TIE_RATIO, basis_choice, named_bases, search_samples};
 use super::transforms::InputDraft;
 use super::words::{counted, functions_of, verb};

@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn functions_have_names_and_numbers() {
-        let spec = |value: serde_json::Value| -> BasisSpec { serde_json::from_value(value).unwrap() };
+        let spec =
+            |value: serde_json::Value| -> BasisSpec { serde_json::from_value(value).unwrap() };
         let mixed = json!({"family": "mixed", "kinds": ["sine", "legendre"], "modes": [6, 5]});
         for (value, n, words) in [
             (
@@ -79,7 +80,10 @@ mod tests {
         }
         let mixed = json!({"family": "mixed", "kinds": ["sine"], "modes": [6]});
         assert_eq!(functions_of(&spec(mixed)), "products of functions");
-        assert_eq!((verb(1, "lose"), verb(2, "lose")), ("loses".into(), "lose".into()));
+        assert_eq!(
+            (verb(1, "lose"), verb(2, "lose")),
+            ("loses".into(), "lose".into())
+        );
         assert_eq!(verb(1, "have"), "has");
     }
 }

@@ -381,12 +381,20 @@ impl Bounds {
         }
         match points.iter().position(|p| !self.contains(p)) {
             None => Ok(()),
-            Some(index) => Err(Error::OutsideDomain {
-                index,
-                point: points.point(index).to_vec(),
-                domain: self.to_string(),
-                basis,
-            }),
+            Some(index) => Err(self.outside(points, index, basis)),
+        }
+    }
+
+    /// The error about the point `index` that is not where a basis of the family `basis` is defined.
+    pub(crate) fn outside(&self, points: &Points, index: usize, basis: &'static str) -> Error {
+        let wider = points.bounding_box().map(|all| self.union(&all));
+        Error::OutsideDomain {
+            index,
+            point: points.point(index).to_vec(),
+            domain: self.sides.clone(),
+            wider: wider.unwrap_or_else(|| self.clone()).sides,
+            basis,
+            field: String::new(),
         }
     }
 }
