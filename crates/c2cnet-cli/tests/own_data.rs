@@ -55,7 +55,7 @@ fn components_are_judged_each_and_rings_are_told() {
     let told = folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
     assert!(told.contains("components count equally"), "{told}");
     assert!(
-        told.contains("output domain: periodic along axis 0 with period 1"),
+        told.contains("\n  input and output domain: periodic along axis 0 with period 1, the grid"),
         "{told}"
     );
     let table = folder.succeed(&["evaluate", "model.c2c", "data.npz"]);

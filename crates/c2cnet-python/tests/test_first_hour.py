@@ -79,7 +79,7 @@ MISTAKES = {
     ),
     "periods of other axes": (
         lambda: fit(settings={"input": {"periodic": [True, False]}}),
-        ["periodic", "1 dimensions"],
+        ["periodic", "1 dimension;"],
     ),
     "another number of components": (
         lambda: fitted().predict(np.stack([F, F], -1)),

@@ -104,6 +104,12 @@ pub(crate) fn short(v: f64) -> String {
     }
 }
 
+/// `count` things: `1 sample`, `2 samples`.
+pub fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// What to do about a value that is not finite.
 fn repair(value: f64, optional: bool) -> &'static str {
     match (value.is_nan(), optional) {

@@ -128,6 +128,7 @@ pub mod internal {
     pub use crate::diagnose::floor::IN_USE;
     pub use crate::domain::bisection::RefinableMesh;
     pub use crate::encode::scattered::encode_sample;
+    pub use crate::error::counted;
     pub use crate::map::mlp::{MlpMap, TrainingData};
     pub use crate::map::split::Split;
     pub use crate::metrics::{mean, mean_relative, relative};

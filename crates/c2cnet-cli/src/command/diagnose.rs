@@ -5,7 +5,7 @@ mod inline;
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::settings::FitFlags;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
 use c2cnet::fit;
@@ -70,7 +70,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     outputs::check(args.force, reads, &writes)?;
     let progress = Progress::start("reading the data");
     let data = args.reading.read_pairs(&args.data)?;
-    let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;
+    let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))
+        .map_err(|e| of_file(&args.data, e))?;
     // Spread over the file, which may be sorted, as those that a fit compares bases with.
     let all = data.train_indices();
     let count = all.len().min(config.search.samples);
@@ -254,5 +255,9 @@ fn shown(folder: &Path) -> String {
 }
 
 fn percent(part: f64) -> String {
-    format!("{} %", number(100.0 * part))
+    match part <= 1.0 {
+        true => format!("{} %", number(100.0 * part)),
+        // Larger ones are easier to read as factors.
+        false => number(part),
+    }
 }

@@ -22,7 +22,8 @@ pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     // Two significant digits.
     let decimals = (1.0 - percent.log10().floor()).clamp(2.0, 6.0) as usize;
     let mut words = explanations::RL2E.to_string();
-    if percent >= 1e-4 {
+    // Larger ones are easier to read as factors.
+    if (1e-4..=100.0).contains(&percent) {
         words += &format!(": {percent:.decimals$} %");
     }
     row("RL2E", report.rl2e, &words);

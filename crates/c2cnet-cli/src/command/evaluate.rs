@@ -269,8 +269,8 @@ impl Evaluated {
         print_line(errors::table(report, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
             print_line(format_args!(
-                "\nAt output points that no space had seen, held-out training samples had an RL2E of {}.\n\
-                 Those points returned for the final fit.",
+                "\nBetween the fitted points, held-out training samples had an RL2E of {}; the final model uses these\n\
+                 points, too.",
                 terminal::number(error)
             ))?;
         }

@@ -6,7 +6,7 @@ use super::errors;
 use crate::device::DeviceFlag;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::settings::{FitFlags, read_plan};
 use crate::shards::{ShardFlags, Shards, Source, parse_bytes, shown_bytes};
 use crate::training::{Checkpoints, MetricsFile, Training, with_resume};
@@ -218,7 +218,7 @@ fn fit_file(
         Some(plan) => fit_plan(&data, plan, &training),
         None => fit_owned(data, &config, &training),
     })
-    .map_err(|e| training.explain(e))?;
+    .map_err(|e| training.explain(of_file(path, e)))?;
     drop(patience);
     let learned = report.warnings.iter();
     learned

@@ -122,7 +122,7 @@ fn opening(subject: &Subject<'_>) -> Markup {
                 li { strong { (error(report.rl2e)) } span { "mean relative error (RL2E)" } }
                 li { strong { (error(median)) } span { "of the median sample" } }
                 li { strong { (error(report.worst_rl2e)) } span { "of the worst, sample " (subject.worst_sample()) } }
-                @if gain.is_finite() { li { strong { (format::number(gain)) "×" } span { "better than the training mean" } } }
+                @if gain.is_finite() { li { strong { (format::times(gain)) "×" } span { "better than the training mean" } } }
             }
         }
     }

@@ -6,7 +6,7 @@ use super::output_space::OutputDraft;
 use super::ranking::{Ranked, StopRule, smallest_good_enough};
 use super::search::{Search, TIE_RATIO, basis_choice, named_bases};
 use super::transforms::InputDraft;
-use super::words::{counted, functions_of, verb};
+use super::words::{functions_of, verb, with_count};
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Field, Symmetries};
 use crate::encode::{EncoderSpec, Method};
@@ -157,7 +157,7 @@ impl Search<'_> {
                 };
                 format!(
                     "{why}; {} {} at {}, but {but}",
-                    counted(functions, &ranked[other].spec),
+                    with_count(functions, &ranked[other].spec),
                     verb(functions, "tie"),
                     self.error_in_words(least),
                 )
@@ -408,7 +408,7 @@ pub(super) fn in_words(plan: &InputPlan) -> String {
     let of = |spec: &BasisSpec| {
         let settings = serde_json::to_value(spec).unwrap_or_default();
         match settings["functions"].as_u64() {
-            Some(functions) => counted(functions as usize, spec),
+            Some(functions) => with_count(functions as usize, spec),
             None => functions_of(spec),
         }
     };

@@ -5,7 +5,7 @@ use super::few_readings::{FewReadings, few_readings};
 use super::ranking::{Ranked, Ranking, StopRule, finalists, smallest_good_enough, why_this_basis};
 use super::search::{Search, TIE_RATIO, basis_choice, named_bases, search_samples};
 use super::transforms::InputDraft;
-use super::words::{counted, functions_of, verb};
+use super::words::{functions_of, verb, with_count};
 use crate::basis::{HybridSpec, interpolation_error};
 use crate::data::{Bounds, Observations};
 use crate::error::in_order;
@@ -217,7 +217,7 @@ impl Search<'_> {
         };
         let why = format!(
             "because {} {} {:.1e} at the points and {:.1e} between them, and the map's error is about {error:.1e}; these lose {between:.1e} between the points",
-            counted(pick.functions, &pick.spec),
+            with_count(pick.functions, &pick.spec),
             verb(pick.functions, "lose"),
             pick.fitted,
             pick.between,

@@ -3,7 +3,7 @@
 use super::few_readings::more_samples;
 use super::ranking::{Ranked, Ranking, StopRule};
 use super::thinning::{spread_over, thinned};
-use super::words::counted;
+use super::words::with_count;
 use crate::Result;
 use crate::basis::{BasisSpec, SingleValueSpec};
 use crate::data::{Dataset, Field};
@@ -61,11 +61,11 @@ pub(super) fn basis_choice(
         candidates: ranked
             .iter()
             .map(|r| Candidate {
-                name: counted(r.functions, &r.spec),
+                name: with_count(r.functions, &r.spec),
                 error: r.error,
             })
             .collect(),
-        chosen: counted(ranked[chosen].functions, &ranked[chosen].spec),
+        chosen: with_count(ranked[chosen].functions, &ranked[chosen].spec),
         why,
     }
 }

@@ -1,6 +1,7 @@
 //! Functions of a basis, in words.
 
 use crate::basis::BasisSpec;
+use crate::error::counted;
 
 /// The plural: "cosine Fourier functions".
 pub(super) fn functions_of(spec: &BasisSpec) -> String {
@@ -9,10 +10,9 @@ pub(super) fn functions_of(spec: &BasisSpec) -> String {
 }
 
 /// With their number: "12 Legendre polynomials".
-pub(super) fn counted(functions: usize, spec: &BasisSpec) -> String {
+pub(super) fn with_count(functions: usize, spec: &BasisSpec) -> String {
     let (noun, of) = noun_of(spec);
-    let s = if functions == 1 { "" } else { "s" };
-    format!("{functions} {noun}{s}{of}")
+    format!("{}{of}", counted(functions, &noun))
 }
 
 /// A verb for that many of them: "1 loses", "12 lose".
@@ -76,7 +76,7 @@ mod tests {
             (mixed, 30, "30 products of functions"),
             (json!({"family": "point-values"}), 1, "1 point value"),
         ] {
-            assert_eq!(counted(n, &spec(value)), words);
+            assert_eq!(with_count(n, &spec(value)), words);
         }
         let mixed = json!({"family": "mixed", "kinds": ["sine"], "modes": [6]});
         assert_eq!(functions_of(&spec(mixed)), "products of functions");

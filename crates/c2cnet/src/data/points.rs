@@ -1,5 +1,6 @@
 //! Point sets in $\mathbb R^d$ and the boxes that hold them.
 
+use crate::error::counted;
 use crate::storage::leaf::{Field as _, Numbers};
 use crate::storage::tensor::Array;
 use crate::{Error, Result, memory};
@@ -264,9 +265,9 @@ impl Bounds {
     pub fn with_periods(mut self, periodic: &[bool]) -> Result<Self> {
         if periodic.len() != self.dim() {
             return Err(Error::Config(format!(
-                "periodic = {periodic:?} has {} entries, the points have {} dimensions; give true or false for each",
+                "periodic = {periodic:?} has length {}, the points have {}; give true or false for each",
                 periodic.len(),
-                self.dim()
+                counted(self.dim(), "dimension")
             )));
         }
         if let Some(k) = (0..self.dim()).find(|&k| periodic[k] && self.width(k) <= 0.0) {

@@ -1,7 +1,7 @@
 //! Which of the ranked bases to take, and why, in words.
 
 use super::Ranked;
-use crate::choose::words::{counted, functions_of};
+use crate::choose::words::{functions_of, with_count};
 
 /// At most this many input bases are judged by the whole operator.
 const FINALISTS: usize = 6;
@@ -81,7 +81,7 @@ pub(in crate::choose) fn why_this_basis(
         _ => String::new(),
     };
     let other = runner_up.map_or(String::new(), |r| {
-        let functions = counted(r.functions, &r.spec);
+        let functions = with_count(r.functions, &r.spec);
         format!(" (best of another family: {functions}, {:.1e})", r.error)
     });
     let doubt = match pick.trusted {

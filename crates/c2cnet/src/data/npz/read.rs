@@ -1,6 +1,6 @@
 //! [`Dataset::read_npz`].
 
-use super::array::shown;
+use super::array::{OBJECTS, shown};
 use super::layout::{Layout, Place, crossings, one_set, split_axis};
 use super::sets::{read_n_train, read_split};
 use super::{INPUTS, NpzFile, OUTPUTS, Side, join_key, split_key};
@@ -449,7 +449,14 @@ fn check_samples(npz: &NpzFile, inputs: &Fields, outputs: &Fields) -> Result<()>
 }
 
 fn read_meta(npz: &mut NpzFile) -> Result<Value> {
-    match npz.string("meta")? {
+    let text = npz.string("meta").map_err(|e| match e {
+        Error::Format { reason, .. } if reason.ends_with(OBJECTS) => npz.bad(
+            "meta",
+            "is a Python object, which NumPy pickles; save it with json.dumps: meta=json.dumps(meta)",
+        ),
+        other => other,
+    });
+    match text? {
         None => Ok(Value::Null),
         Some(text) => serde_json::from_str(&text).map_err(|e| {
             npz.bad(

@@ -330,6 +330,20 @@ fn splits_triangles_and_meta_out_of_range() {
         read_with(&|npz| npz.put_str("meta", "{'a': 1}")),
         &["`meta` is not JSON", "json.dumps"],
     );
+    let entry = |key: &str, array| {
+        let x = npy("'<f8'", "False", "(2,)", &f8(&[0.0, 1.0]));
+        let f = npy("'<f8'", "False", "(1, 2)", &f8(&[0.0, 1.0]));
+        read_bytes(&raw_archive(&[
+            ("x.npy", x),
+            ("f.npy", f),
+            (&format!("{key}.npy"), array),
+        ]))
+    };
+    let object = npy("'|O'", "False", "()", b"a dictionary");
+    assert_says(
+        entry("meta", object),
+        &["`meta` is a Python object", "meta=json.dumps(meta)"],
+    );
     assert_says(
         read_with(&|npz| npz.put_f64("meta", &[], [1.0])),
         &["`meta` must be one string"],
