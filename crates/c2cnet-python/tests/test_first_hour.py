@@ -1,5 +1,7 @@
 """Mistakes of a first hour: each message names the thing and says what to do."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -97,3 +99,15 @@ def test_the_message_says_what_to_do(mistake):
     text = str(caught.value)
     assert all(part in text for part in said), f"{text!r} does not say all of {said}"
     assert "Traceback" not in text and "panicked" not in text
+
+
+def test_points_that_were_forgotten_are_asked_for():
+    x = np.linspace(0, 1, 40)
+    f = np.sin(np.arange(30)[:, None] + 3 * x)
+    with pytest.warns(UserWarning, match="u has 40 values per sample and no points: taken as quantities; give y=x"):
+        c2cnet.C2CNet(map="linear").fit(f, f, x)
+    with pytest.warns(UserWarning, match="f has 40 values per sample and no points: taken as parameters; give x"):
+        c2cnet.C2CNet(map="linear").fit(f, f[:, :2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        c2cnet.C2CNet(map="linear").fit(f, f[:, :2], x)
