@@ -233,6 +233,21 @@ fn grids_complex_values_and_gaps_go_through() {
     })
     .unwrap();
     folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    let table = folder.succeed(&["evaluate", "model.c2c", "data.npz"]);
+    assert!(
+        table.contains("Re u ") && table.contains("Im u "),
+        "{table}"
+    );
+    assert!(!table.contains("u[0]"), "{table}");
+    let label = [
+        "evaluate",
+        "model.c2c",
+        "data.npz",
+        "--figure",
+        "p.svg",
+        "--label",
+    ];
+    folder.fail(&[&label[..], &["y=a"]].concat(), 2, &["1 name for 2 axes"]);
     folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "p.npz"]);
     let shapes = array_shapes(&folder.path("p.npz")).unwrap();
     assert_eq!(

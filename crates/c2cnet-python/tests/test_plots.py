@@ -32,7 +32,7 @@ def test_a_floor_of_zero_is_told_in_words(darcy):
     axis = model.plot_floor(darcy.train.u).axes[0]
     entries = [text.get_text() for text in axis.get_legend().get_texts()]
     assert entries == [line.get_label() for line in axis.lines]
-    assert f"in use, {len(darcy.y)} functions: zero" in [text.get_text() for text in axis.texts]
+    assert f"in use: zero with {len(darcy.y)}" in [text.get_text() for text in axis.texts]
 
 
 def test_training_curves(darcy, bases, fitted, tmp_path):

@@ -266,7 +266,7 @@ impl Evaluated {
             "errors on {} ({on}), predicted in {seconds:.3} s",
             counted(report.n_samples, "sample")
         ))?;
-        print_line(errors::table(report, self.worst_sample))?;
+        print_line(errors::table(report, model, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
             print_line(format_args!(
                 "\nBetween the fitted points, held-out training samples had an RL2E of {}; the final model uses these\n\

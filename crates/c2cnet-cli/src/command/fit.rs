@@ -229,7 +229,7 @@ fn fit_file(
     if args.json {
         print_json(args, &report, model.map().describe())?;
     } else {
-        print_text(args, &report)?;
+        print_text(args, &report, &model)?;
     }
     Ok(())
 }
@@ -403,7 +403,7 @@ fn network_object(network: Option<&NetworkReport>) -> Value {
     )
 }
 
-fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
+fn print_text(args: &Args, report: &FitReport, model: &C2CNet) -> c2cnet::Result<()> {
     print_line("choices")?;
     for choice in &report.choices {
         print_line(format_args!("  {choice}"))?;
@@ -424,7 +424,7 @@ fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
              left for validation;\n`c2cnet evaluate` shows errors on samples that did not train"
         ),
     })?;
-    print_line(errors::table(&report.validation, None))?;
+    print_line(errors::table(&report.validation, model, None))?;
     print_line(format_args!(
         "\nfitted to {} in {:.2} s (search {:.2}, encoding {:.2}, map {:.2})",
         counted(report.n_train, "sample"),

@@ -207,7 +207,7 @@ fn errors_of_functions(subject: &Subject<'_>) -> Result<Vec<ComponentError>> {
             )?),
             None => None,
         };
-        let symbols = subject.labels.components("u", name, field.components());
+        let symbols = subject.labels.components("u", name, field);
         let mut sums = vec![Sums::default(); symbols.len()];
         for k in 0..field.samples() {
             let points = field.points_of(k);

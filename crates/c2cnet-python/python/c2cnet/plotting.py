@@ -145,7 +145,7 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
         ):
             # A floor of zero cannot be plotted on a logarithmic axis: the legend names it.
             zero = [f for f in table.floors if getattr(f, key) == 0]
-            words = [f"{f.functions} {f.family}: zero" for f in zero]
+            words = [f"{f.family}: zero with {f.functions}" for f in zero]
             axis.text(
                 0.98, 0.97, "\n".join(words), ha="right", va="top",
                 fontsize="small", transform=axis.transAxes,
