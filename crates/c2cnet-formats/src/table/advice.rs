@@ -27,8 +27,8 @@ pub(super) fn of_numbers(header: &[&str]) -> Option<String> {
         return None;
     }
     Some(format!(
-        "begins with numbers ({}); a row for each reading is needed, and a first line that names the columns, such as \
-         sample,x,f,u; {WIDE}",
+        "begins with numbers ({}); its first line must name the columns, such as sample,x,f,u, and a row for each \
+         reading is needed; {WIDE}",
         listed(&cells, FEW, ", ")
     ))
 }
