@@ -357,7 +357,7 @@ fn a_model_knows_its_input_points_where_it_is_judged() {
     assert_eq!(error(&["few.npz", "few.npz"]), error(&["data.npz"; 2]));
     folder.succeed(&["report", "model.c2c", "few.npz", "-o", "page.html"]);
     let fit = ["fit", "few.npz", "-o", "other.c2c"];
-    folder.fail(&fit, 3, &["`f` needs its points `x`"]);
+    folder.fail(&fit, 4, &["`f` needs its points `x`"]);
 }
 
 #[test]

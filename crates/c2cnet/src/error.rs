@@ -172,6 +172,12 @@ impl Error {
         }
     }
 
+    /// The same about a sample of an `input` or `output`.
+    pub(crate) fn of_sample(self, kind: &str, sample: usize) -> Self {
+        let error = self.at_points_of(kind, "");
+        Error::Data(format!("{kind} sample {sample}: {error}"))
+    }
+
     /// An [`Error::Io`] for `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Error::Io {
