@@ -189,12 +189,12 @@ impl Search<'_> {
         };
         let whole = &self.context.train.outputs[draft.index].1;
         let values = whole.samples() * whole.points_of(0).len();
-        let may_lose = if values > HUGE {
+        let part = if values > HUGE {
             HUGE_SHARE
         } else {
             FLOOR_SHARE
         };
-        let may_lose = ROUNDING.max(may_lose * error);
+        let may_lose = ROUNDING.max(part * error);
         let interpolated = self.interpolation_error(draft.index, &draft.plan.domain);
         let loses_between = values <= HUGE
             && pick.between > may_lose
@@ -216,11 +216,12 @@ impl Search<'_> {
             None => "learned directions".to_string(),
         };
         let why = format!(
-            "because {} {} {:.1e} at the points and {:.1e} between them, and the map's error is about {error:.1e}; these lose {between:.1e} between the points",
+            "because {} {} {:.1e} at the points and {:.1e} between them, and the map's error is about {error:.1e}, of which a basis may lose {:.0} %; these lose {between:.1e} between the points",
             with_count(pick.functions, &pick.spec),
             verb(pick.functions, "lose"),
             pick.fitted,
             pick.between,
+            100.0 * part,
         );
         draft.plan.bases = vec![spec.into()];
         Ok(Some(Choice {
