@@ -211,7 +211,7 @@ fn a_fit_that_learned_nothing_says_so() {
 }
 
 #[test]
-fn grids_complex_values_and_gaps_go_through() {
+fn grids_and_complex_values_go_through() {
     let folder = Folder::new();
     let (n, m, samples) = (8, 6, 30);
     let axis = |n: usize| (0..n).map(move |i| i as f64 / (n - 1) as f64);
@@ -259,7 +259,11 @@ fn grids_complex_values_and_gaps_go_through() {
     );
     let test = folder.succeed_json(&["evaluate", "model.c2c", "data.npz", "--json"]);
     assert!(test["rl2e"].as_f64().unwrap() < 1e-3, "{test}");
-    // Readings that are missing are no readings, when asked.
+}
+
+#[test]
+fn readings_that_are_missing_are_no_readings_when_asked() {
+    let folder = Folder::new();
     let gap = |k: usize, v: f64| if k.is_multiple_of(7) { f64::NAN } else { v };
     write_npz(&folder.path("gaps.npz"), |npz| {
         npz.put_f64("x", &[POINTS], ring())?;

@@ -313,6 +313,11 @@ fn unfitting(npz: &mut NpzFile, key: &str, at: &[usize], values: &str, shape: &[
             shape,
         );
     }
+    other_points(npz, key, at, values, shape)
+}
+
+/// Points that are none of values of two or three axes.
+fn other_points(npz: &NpzFile, key: &str, at: &[usize], values: &str, shape: &[usize]) -> Error {
     let (samples, n) = (shape[0], shape[1]);
     let mut expected = format!(
         "({n},), ({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values}` of shape {}",
