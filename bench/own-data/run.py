@@ -1,9 +1,11 @@
 """Fits data as people bring it, with default settings, by one or more versions of the command.
 
-    python bench/own-data/run.py --c2cnet PROGRAM [--c2cnet OLDER] [--only NAME,NAME] [--write]
+    python bench/own-data/run.py --c2cnet PROGRAM [--c2cnet OLDER] [--only NAME,NAME] [--folder FOLDER] [--write]
 
 First, the same data in other units and on a ring: the RL2E of each component on its own (test samples). Second, the
-twelve kinds of `cases.py` by the first program, beside linear regression on all values and the training mean.
+twelve kinds of `cases.py` by the first program, beside linear regression on all values, the nearest training sample and
+the training mean, with the command that fits each, and a picture of the median test sample of each. `--folder` keeps
+the data files, so that the commands can be repeated there. `--write` writes RESULTS.md and kinds.png.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import tempfile
 import time
 
 import cases
+import contact
 import numpy as np
 
 HERE = pathlib.Path(__file__).parent
@@ -38,6 +41,26 @@ UNITS = {
 }
 
 
+TEXT = """\
+# Data as people bring it
+
+`python bench/own-data/run.py --c2cnet PROGRAM --write`: default settings, test samples, seconds with what else the machine
+does.
+
+## In other units
+
+{units}
+
+## Twelve kinds
+
+The data files are those of `--folder`; errors by `c2cnet evaluate`.
+
+{kinds}
+
+![The median test sample of each kind: truth and prediction](kinds.png)
+"""
+
+
 def listed(data):
     """A grid as a list of points, which older versions read."""
     axes = np.stack(np.meshgrid(data["x0"], data["x1"], indexing="ij"), -1).reshape(-1, 2)
@@ -49,31 +72,32 @@ def run(program, *arguments):
     """The JSON that the command prints, or the message with which it stops."""
     done = subprocess.run([program, *arguments], capture_output=True, text=True)
     if done.returncode != 0:
-        return {"error": done.stderr.strip().splitlines()[0]}
+        lines = done.stderr.strip().splitlines()
+        return {"error": next((line for line in lines if line.startswith("error")), lines[-1])}
     return json.loads(done.stdout) if "--json" in arguments else {}
 
 
-def fit(program, folder, data, *flags):
-    """Errors on the test samples, and the seconds of the fit."""
-    np.savez(folder / "data.npz", **data)
-    paths = [str(folder / name) for name in ("model.c2c", "data.npz", "prediction.npz")]
+def fit(program, folder, data, *flags, name="data"):
+    """Errors on the test samples, predictions, and the seconds of the fit."""
+    np.savez(folder / f"{name}.npz", **data)
+    paths = [str(folder / file) for file in (f"{name}.c2c", f"{name}.npz", "prediction.npz")]
     begin = time.perf_counter()
     told = run(program, "fit", paths[1], "-o", paths[0], "--json", *flags)
     seconds = time.perf_counter() - begin
     if "error" in told:
         return told
     errors = run(program, "evaluate", paths[0], paths[1], "--json", *flags)
-    run(program, "predict", paths[0], paths[1], "-o", paths[2], *flags)
+    run(program, "predict", paths[0], paths[1], "-o", paths[2], "--force", *flags)
     with np.load(paths[2]) as found:
-        errors["own"] = own_errors(data, found)
-    return {**errors, "seconds": seconds}
+        found = dict(found)
+    return {**errors, "own": own_errors(data, found), "found": found, "seconds": seconds}
 
 
 def elsewhere(program, folder, data):
     """Errors at other points of a model fitted to the ring."""
     fit(program, folder, cases.burgers())
     np.savez(folder / "data.npz", **data)
-    errors = run(program, "evaluate", str(folder / "model.c2c"), str(folder / "data.npz"), "--json")
+    errors = run(program, "evaluate", str(folder / "data.c2c"), str(folder / "data.npz"), "--json")
     return errors if "error" in errors else {"own": [errors["rl2e"]]}
 
 
@@ -90,8 +114,8 @@ def own_errors(data, found):
     return own
 
 
-def ridge(data):
-    """Test RL2E of linear regression on all values; None where there is no such."""
+def plain(data):
+    """Standardised inputs and the outputs, all values of a sample in a row; None where there are no such."""
     values = {k: np.asarray(v) for k, v in data.items()}
     if values.get("x", np.zeros(1)).ndim == 3 and "y0" not in values and values["x"].shape[0] == len(values["f"]):
         return None
@@ -102,16 +126,33 @@ def ridge(data):
     f, u, n = np.hstack(rows("fp")), np.hstack(rows("uq")), int(data["n_train"])
     if not np.isfinite(f).all():
         return None
-    mean, size, centre = f[:n].mean(0), f[:n].std(0) + 1e-300, u[:n].mean(0)
-    f = (f - mean) / size
-    k = n * 4 // 5
+    return (f - f[:n].mean(0)) / (f[:n].std(0) + 1e-300), u, n
+
+
+def relative(found, truth):
+    return np.mean(np.linalg.norm(found - truth, axis=1) / np.linalg.norm(truth, axis=1))
+
+
+def nearest(data):
+    """Test RL2E of the output of the training sample with the most similar input."""
+    if (rows := plain(data)) is None:
+        return None
+    f, u, n = rows
+    apart = (f[n:] ** 2).sum(1)[:, None] - 2 * f[n:] @ f[:n].T + (f[:n] ** 2).sum(1)
+    return relative(u[:n][apart.argmin(1)], u[n:])
+
+
+def ridge(data):
+    """Test RL2E of linear regression on all values."""
+    if (rows := plain(data)) is None:
+        return None
+    f, u, n = rows
+    centre, k = u[:n].mean(0), n * 4 // 5
 
     def error(train, test, strength):
         left, s, right = np.linalg.svd(f[train], full_matrices=False)
         b = (s / (s**2 + strength * s[0] ** 2))[:, None] * (left.T @ (u[train] - centre))
-        found = f[test] @ right.T @ b + centre
-        norm = np.linalg.norm(u[test], axis=1)
-        return np.mean(np.linalg.norm(found - u[test], axis=1) / norm)
+        return relative(f[test] @ right.T @ b + centre, u[test])
 
     held = [error(slice(0, k), slice(k, n), s) for s in 10.0 ** np.arange(-12, 2)]
     return error(slice(0, n), slice(n, None), 10.0 ** (np.argmin(held) - 12))
@@ -145,39 +186,49 @@ def units(programs, folder, wanted):
 
 
 def kinds(program, folder, wanted):
-    lines = ["| data | RL2E | linear regression | training mean | fit, s |", "|---|---|---|---|---|"]
+    """The table of the twelve kinds, and what was found of each."""
+    heads = ["data", "command", "RL2E", "linear regression", "nearest sample", "training mean", "fit, s"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    found = {}
     for make in cases.KINDS:
-        if wanted and make.__name__ not in wanted:
+        name = make.__name__
+        if wanted and name not in wanted:
             continue
         data = make()
         flags = ["--missing", "nan"] if make is cases.gaps else []
-        errors = fit(program, folder, data, *flags)
+        errors = fit(program, folder, data, *flags, name=name)
         text = make.__doc__.strip().splitlines()[0].rstrip(".")
+        command = " ".join([f"`c2cnet fit {name}.npz -o {name}.c2c", *flags]) + "`"
         if "error" in errors:
-            lines.append(f"| {text} | {errors['error']} | | | |")
+            cells = [errors["error"], "", "", "", ""]
         else:
-            row = [errors["rl2e"], ridge(data), errors["mean_rl2e"]]
-            lines.append(f"| {text} | " + " | ".join(map(shown, row)) + f" | {errors['seconds']:.0f} |")
+            row = [errors["rl2e"], ridge(data), nearest(data), errors["mean_rl2e"]]
+            cells = [*map(shown, row), f"{errors['seconds']:.0f}"]
+            found[name] = (data, errors)
+        lines.append(f"| {' | '.join([text, command, *cells])} |")
         print(lines[-1], flush=True)
-    return lines
+    return lines, found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--c2cnet", action="append", required=True, metavar="[NAME=]PROGRAM")
     parser.add_argument("--only", default="", help="names of cases, separated by commas")
-    parser.add_argument("--write", action="store_true", help="write RESULTS.md")
+    parser.add_argument("--folder", type=pathlib.Path, help="where the data files are kept")
+    parser.add_argument("--write", action="store_true", help="write RESULTS.md and kinds.png")
     args = parser.parse_args()
     programs = dict((p.split("=", 1) if "=" in p else (f"program {i}", p)) for i, p in enumerate(args.c2cnet))
     wanted = set(filter(None, args.only.split(",")))
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.folder or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
         first = units(programs, folder, wanted)
-        second = kinds(next(iter(programs.values())), folder, wanted)
+        second, found = kinds(next(iter(programs.values())), folder, wanted)
+    target = HERE if args.write else args.folder
+    if target and found:
+        contact.sheet(found).savefig(target / "kinds.png", dpi=100)
     if args.write:
-        title = "# Data as people bring it\n\n`python bench/own-data/run.py`, default settings, test samples.\n\n"
-        text = title + "\n".join(first) + "\n\n" + "\n".join(second) + "\n"
-        (HERE / "RESULTS.md").write_text(text)
+        (HERE / "RESULTS.md").write_text(TEXT.format(units="\n".join(first), kinds="\n".join(second)))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ impl LabelArgs {
     pub fn of(&self, data: &Dataset) -> Result<Labels> {
         let mut labels = Labels::of(data);
         for given in &self.labels {
-            labels.parse(given)?;
+            labels.parse(given, data)?;
         }
         Ok(labels)
     }

@@ -1,6 +1,6 @@
 //! How data files are read, where users may choose.
 
-use c2cnet::data::{Dataset, Missing};
+use c2cnet::data::{Dataset, Missing, Points};
 use c2cnet::{C2CNet, Error, Result};
 use c2cnet_formats::{Format, Names};
 use clap::ValueEnum;
@@ -36,24 +36,31 @@ impl Reading {
 
     /// The inputs of a file for a model, which knows their points where an `.npz` file lacks them.
     pub fn read_for(self, model: &C2CNet, path: &Path) -> Result<Dataset> {
-        if Format::of(path)? != Format::Npz {
-            return self.read(path);
+        match Format::of(path)? {
+            Format::Npz => Dataset::read_npz_inputs(path, self.missing(), known_points(model)),
+            _ => {
+                let names = Names {
+                    inputs_alone: true,
+                    ..Names::default()
+                };
+                c2cnet_formats::read_named(path, &names, self.missing())
+            }
         }
-        let known = model.inputs().iter();
-        let known = known.filter_map(|(name, e)| Some((name.clone(), e.points()?.clone())));
-        Dataset::read_npz_inputs(path, self.missing(), known.collect())
     }
 
-    /// The data of a file with outputs, as a fit or an evaluation needs.
+    /// The data of a file with outputs, as a fit needs.
     pub fn read_pairs(self, path: &Path) -> Result<Dataset> {
-        let data = self.read(path)?;
-        match data.outputs.is_empty() {
-            false => Ok(data),
-            true => Err(Error::Data(format!(
-                "{}: has only inputs; outputs are needed here, `u` at points `y` or quantities `q`",
-                path.display()
-            ))),
-        }
+        with_outputs(path, self.read(path)?)
+    }
+
+    /// The data of a file with outputs that judge a model, which knows the points of its inputs where an `.npz` file
+    /// lacks them.
+    pub fn read_pairs_for(self, model: &C2CNet, path: &Path) -> Result<Dataset> {
+        let data = match Format::of(path)? {
+            Format::Npz => Dataset::read_npz_at(path, self.missing(), known_points(model)),
+            _ => self.read(path),
+        };
+        with_outputs(path, data?)
     }
 
     /// The data of files with one sample each, under other names.
@@ -69,11 +76,31 @@ impl Reading {
     }
 }
 
+/// The points of a model's inputs, by name.
+fn known_points(model: &C2CNet) -> Vec<(String, Points)> {
+    let known = model.inputs().iter();
+    let known = known.filter_map(|(name, e)| Some((name.clone(), e.points()?.clone())));
+    known.collect()
+}
+
+/// Data that has outputs.
+fn with_outputs(path: &Path, data: Dataset) -> Result<Dataset> {
+    match data.outputs.is_empty() {
+        false => Ok(data),
+        true => Err(Error::Data(format!(
+            "{}: has only inputs; outputs are needed here, `u` at points `y` or quantities `q`",
+            path.display()
+        ))),
+    }
+}
+
 /// An error about data, with the name of the file added if it lacks it.
 pub fn of_file(path: &Path, error: Error) -> Error {
     let file = path.display().to_string();
     match error {
-        Error::Data(_) | Error::Shape { .. } if !error.to_string().contains(&file) => {
+        Error::Data(_) | Error::Shape { .. } | Error::OutsideDomain { .. }
+            if !error.to_string().contains(&file) =>
+        {
             Error::Data(format!("{file}: {error}"))
         }
         other => other,

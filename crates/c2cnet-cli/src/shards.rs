@@ -59,6 +59,14 @@ fn is_many(name: &Path) -> bool {
     name.is_dir() || (pattern && !name.exists())
 }
 
+/// Whether a file has the name of samples that should not train, as `test_1.npz` and `val.npz` have.
+fn sounds_set_apart(path: &Path) -> bool {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = name.to_lowercase();
+    let mut words = name.split(|c: char| !c.is_alphabetic());
+    words.any(|word| word == "val" || ["test", "valid"].iter().any(|s| word.starts_with(s)))
+}
+
 /// The files of a folder or of a pattern, by name.
 fn files_of(name: &Path) -> Result<Vec<PathBuf>> {
     let pattern = match name.is_dir() {
@@ -100,6 +108,25 @@ impl Shards {
     /// Names and sizes in bytes.
     pub fn files(&self) -> &[(PathBuf, u64)] {
         &self.files
+    }
+
+    /// What to tell someone who fits to them, `listed` one by one or by folder or pattern.
+    pub fn notes(&self, listed: bool) -> Vec<String> {
+        let all = listed.then(|| {
+            format!(
+                "{} files, all of them training shards; to test on some, leave them out and give them to `c2cnet \
+                 evaluate`",
+                self.len()
+            )
+        });
+        let set_apart = self.paths().filter(|path| sounds_set_apart(path));
+        let set_apart = set_apart.map(|path| {
+            format!(
+                "{} is used for training, though its name says otherwise: errors on it will say nothing about new samples",
+                path.display()
+            )
+        });
+        all.into_iter().chain(set_apart).collect()
     }
 
     /// Bytes of all files.
@@ -147,6 +174,9 @@ pub fn about(path: &Path, failure: impl Into<Failure>) -> Error {
     match failure.into() {
         Failure::Memory(text) => Error::Config(text),
         Failure::Other(e @ (Error::Io { .. } | Error::Format { .. } | Error::Interrupted)) => e,
+        Failure::Other(Error::Data(text)) if text.contains(&*path.to_string_lossy()) => {
+            Error::Data(text)
+        }
         Failure::Other(other) => Error::Data(format!("{}: {other}", path.display())),
     }
 }
@@ -226,6 +256,17 @@ pub fn parse_bytes(text: &str) -> std::result::Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_test_files_are_words_of_the_name() {
+        let set_apart = |name: &str| sounds_set_apart(&Path::new("test").join(name));
+        for name in ["test.npz", "Test2.npz", "my_testset.npz", "shard-val-3.npz"] {
+            assert!(set_apart(name), "{name}");
+        }
+        for name in ["train.npz", "latest.npz", "interval.npz", "values.npz"] {
+            assert!(!set_apart(name), "{name}");
+        }
+    }
 
     #[test]
     fn bytes_are_read_and_shown_with_units() {

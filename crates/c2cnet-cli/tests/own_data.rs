@@ -55,7 +55,7 @@ fn components_are_judged_each_and_rings_are_told() {
     let told = folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
     assert!(told.contains("components count equally"), "{told}");
     assert!(
-        told.contains("output domain: periodic along axis 0 with period 1"),
+        told.contains("\n  input and output domain: periodic along axis 0 with period 1, the grid"),
         "{told}"
     );
     let table = folder.succeed(&["evaluate", "model.c2c", "data.npz"]);
@@ -87,7 +87,15 @@ fn components_are_judged_each_and_rings_are_told() {
         "-o",
         "q.npz",
     ];
-    folder.fail(&beyond, 3, &["lies outside the domain"]);
+    let setting = "--set 'output.domain=[[-0.01, 2]]'";
+    folder.fail(
+        &beyond,
+        3,
+        &[
+            "at.csv: point 0 of y = [0.99] lies outside [0, 0.9688]",
+            setting,
+        ],
+    );
 }
 
 #[test]
@@ -174,7 +182,36 @@ fn repeated_samples_and_known_test_samples_are_named() {
 }
 
 #[test]
-fn grids_complex_values_and_gaps_go_through() {
+fn a_fit_that_learned_nothing_says_so() {
+    let folder = Folder::new();
+    // No wave of one sample has anything to do with that of another.
+    let mixed = |k: usize| (17 * k + 5) % SAMPLES;
+    write_npz(&folder.path("data.npz"), |npz| {
+        npz.put_f64("x", &[POINTS], ring())?;
+        npz.put_f64("f", &[SAMPLES, POINTS], values(|k, x| vec![wave(k, x)]))?;
+        npz.put_f64("y", &[POINTS], ring())?;
+        let u = values(|k, x| vec![wave(mixed(k), x)]);
+        npz.put_f64("u", &[SAMPLES, POINTS], u)
+    })
+    .unwrap();
+    let fit = ["fit", "data.npz", "-o", "model.c2c", "--map", "linear"];
+    for more in [&[][..], &["--force", "--json"]] {
+        let out = folder.command(&[&fit[..], more].concat()).output().unwrap();
+        assert!(out.status.success(), "{out:?}");
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert!(
+            said.starts_with("note: ") && said.lines().count() == 1,
+            "{said}"
+        );
+        assert!(
+            said.contains("are inputs and outputs in the same order?"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn grids_and_complex_values_go_through() {
     let folder = Folder::new();
     let (n, m, samples) = (8, 6, 30);
     let axis = |n: usize| (0..n).map(move |i| i as f64 / (n - 1) as f64);
@@ -196,6 +233,21 @@ fn grids_complex_values_and_gaps_go_through() {
     })
     .unwrap();
     folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    let table = folder.succeed(&["evaluate", "model.c2c", "data.npz"]);
+    assert!(
+        table.contains("Re u ") && table.contains("Im u "),
+        "{table}"
+    );
+    assert!(!table.contains("u[0]"), "{table}");
+    let label = [
+        "evaluate",
+        "model.c2c",
+        "data.npz",
+        "--figure",
+        "p.svg",
+        "--label",
+    ];
+    folder.fail(&[&label[..], &["y=a"]].concat(), 2, &["1 name for 2 axes"]);
     folder.succeed(&["predict", "model.c2c", "data.npz", "-o", "p.npz"]);
     let shapes = array_shapes(&folder.path("p.npz")).unwrap();
     assert_eq!(
@@ -207,7 +259,11 @@ fn grids_complex_values_and_gaps_go_through() {
     );
     let test = folder.succeed_json(&["evaluate", "model.c2c", "data.npz", "--json"]);
     assert!(test["rl2e"].as_f64().unwrap() < 1e-3, "{test}");
-    // Readings that are missing are no readings, when asked.
+}
+
+#[test]
+fn readings_that_are_missing_are_no_readings_when_asked() {
+    let folder = Folder::new();
     let gap = |k: usize, v: f64| if k.is_multiple_of(7) { f64::NAN } else { v };
     write_npz(&folder.path("gaps.npz"), |npz| {
         npz.put_f64("x", &[POINTS], ring())?;
@@ -279,6 +335,33 @@ fn predictions_need_the_inputs_alone_and_strange_ones_are_named() {
         said.contains("input of sample 0 is") && said.contains("extrapolated"),
         "{said}"
     );
+}
+
+#[test]
+fn a_model_knows_its_input_points_where_it_is_judged() {
+    let folder = Folder::new();
+    write(&folder, "data.npz", Some(30), false);
+    folder.succeed(&["fit", "data.npz", "-o", "model.c2c", "--map", "linear"]);
+    write_npz(&folder.path("few.npz"), |npz| {
+        npz.put_f64("f", &[SAMPLES, POINTS], values(|k, x| vec![wave(k, x)]))?;
+        npz.put_f64("y", &[POINTS], ring())?;
+        let both = |k, x| {
+            let moved = wave(k, x + 0.1);
+            vec![moved, 1e6 * moved * moved]
+        };
+        npz.put_f64("u", &[SAMPLES, POINTS, 2], values(both))?;
+        npz.put_i64("n_train", &[], [30])
+    })
+    .unwrap();
+    let error = |name: &[&str]| {
+        let evaluate = [&["evaluate", "model.c2c"], name, &["--json"]].concat();
+        folder.succeed_json(&evaluate)["rl2e"].clone()
+    };
+    assert_eq!(error(&["few.npz"]), error(&["data.npz"]));
+    assert_eq!(error(&["few.npz", "few.npz"]), error(&["data.npz"; 2]));
+    folder.succeed(&["report", "model.c2c", "few.npz", "-o", "page.html"]);
+    let fit = ["fit", "few.npz", "-o", "other.c2c"];
+    folder.fail(&fit, 4, &["`f` needs its points `x`"]);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn unusable_data_exits_with_3() {
             "p.npz",
         ],
         3,
-        &["point 1", "1.5", "[0, 1]"],
+        &["outside.csv: point 1 of y = [1.5] lies outside [0, 1]"],
     );
     std::fs::write(folder.path("plane.csv"), "0.5,0.5\n").unwrap();
     folder.fail(
@@ -89,7 +89,7 @@ fn unusable_data_exits_with_3() {
             "p.npz",
         ],
         3,
-        &["shape"],
+        &["plane.csv: points: found (1, 2), expected (n, 1)"],
     );
     write_npz(&folder.path("nan.npz"), |npz| {
         let x = (0..20).map(|i| f64::from(i) / 19.0);
@@ -269,7 +269,7 @@ fn a_single_sample_needs_an_axis_in_front() {
         write_npz(&folder.path(name), |npz| {
             let value = |i: usize| (i as f64).sin();
             npz.put_f64("p", shape, (0..shape.iter().product()).map(value))?;
-            npz.put_f64("q", &[samples], (0..samples).map(value))
+            npz.put_f64("q", &[samples], (0..samples).map(|k| value(2 * k)))
         })
         .unwrap();
     };

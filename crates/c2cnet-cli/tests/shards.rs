@@ -71,7 +71,23 @@ fn a_folder_a_pattern_and_several_names_are_the_same_stream() {
     };
     let expected = model(&["shards"]);
     assert!(model(&["shards/*.npz"]) == expected);
-    assert!(model(&all) == expected);
+    let mut listed = vec!["fit", "-o", "listed.c2c", "--memory", "200MB", "test.npz"];
+    listed.extend(MAP);
+    listed.extend(&all);
+    let out = folder.command(&listed).output().unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    let notes = [
+        "5 files, all of them training shards; to test on some, leave them out",
+        "test.npz is used for training, though its name says otherwise",
+    ];
+    assert!(
+        said.lines().count() == 2 && notes.iter().all(|n| said.contains(n)),
+        "{said}"
+    );
+    listed.retain(|word| *word != "test.npz");
+    listed.push("--force");
+    assert!(folder.command(&listed).output().unwrap().status.success());
+    assert!(std::fs::read(folder.path("listed.c2c")).unwrap() == expected);
     let one = model(&["shards/?.npz"]);
     assert!(one == expected && !folder.path("model.c2c.training").exists());
 

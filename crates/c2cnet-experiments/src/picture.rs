@@ -78,9 +78,8 @@ impl Shown {
             let field =
                 field.ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?;
             let predicted = model.predict_output(name, &one.inputs, field.points_of(k))?;
-            let truth = components(field, k, labels.axes("y", name, field.dim()), |n| {
-                labels.components("u", name, n)
-            });
+            let axes = labels.axes("y", name, field.dim());
+            let truth = components(field, k, axes, labels.components("u", name, field));
             let predicted = predicted.iter().map(|p| p.col(0).iter().copied().collect());
             outputs.extend(truth.into_iter().zip(predicted));
         }
@@ -143,24 +142,16 @@ pub fn inputs(fields: &Fields, k: usize, labels: &Labels) -> Vec<Function> {
     let functions = fields.iter().filter(|(_, field)| !field.is_vector());
     functions
         .flat_map(|(name, field)| {
-            components(field, k, labels.axes("x", name, field.dim()), |n| {
-                labels.components("f", name, n)
-            })
+            let axes = labels.axes("x", name, field.dim());
+            components(field, k, axes, labels.components("f", name, field))
         })
         .collect()
 }
 
-fn components(
-    field: &Field,
-    k: usize,
-    axes: Vec<String>,
-    symbols: impl Fn(usize) -> Vec<String>,
-) -> Vec<Function> {
+fn components(field: &Field, k: usize, axes: Vec<String>, symbols: Vec<String>) -> Vec<Function> {
     let points = field.points_of(k);
     let values = field.values_of(k);
-    let parts = values
-        .chunks_exact(points.len())
-        .zip(symbols(field.components()));
+    let parts = values.chunks_exact(points.len()).zip(symbols);
     parts
         .map(|(values, symbol)| Function {
             axes: axes.clone(),

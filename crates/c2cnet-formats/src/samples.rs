@@ -25,6 +25,8 @@ pub struct Names {
     pub points: Vec<String>,
     /// The column of a table that says which sample a row belongs to.
     pub sample: Option<String>,
+    /// Whether outputs are not needed, and messages should not ask for them.
+    pub inputs_alone: bool,
 }
 
 /// The arrays of one function by the number of the sample.
@@ -79,9 +81,13 @@ pub(crate) fn of_mesh(
         return Err(Error::format(
             path,
             format!(
-                "has no point data called f, f[0], ... or f.NAME; it has {}; say which are inputs and outputs: \
-                 c2cnet convert FILES --f NAME --u NAME -o data.npz",
-                listed(mesh)
+                "has no point data called f, f[0], ... or f.NAME; it has {}; say which are {}",
+                listed(mesh),
+                match names.inputs_alone {
+                    true => "inputs: c2cnet convert FILES --f NAME -o data.npz",
+                    false =>
+                        "inputs and outputs: c2cnet convert FILES --f NAME --u NAME -o data.npz",
+                }
             ),
         ));
     }

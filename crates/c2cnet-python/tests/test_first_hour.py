@@ -1,5 +1,7 @@
 """Mistakes of a first hour: each message names the thing and says what to do."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,10 @@ MISTAKES = {
     "text": (lambda: fit(np.full((12, 16), "a")), ["f is not an array of numbers"]),
     "four samples": (lambda: fit(F[:4], U[:4]), ["4 training samples are too few", "at least 5"]),
     "predicting before fitting": (lambda: c2cnet.C2CNet().predict(F), ["call fit(f, u) first"]),
-    "predicting outside": (lambda: fitted().predict(F, y=[2.0]), ["lies outside", "larger `domain`"]),
+    "predicting outside": (
+        lambda: fitted().predict(F, y=[2.0]),
+        ["of y = [2] lies outside [0, 1]", 'in Python settings={"output": {"domain": [[0, 2]]}}'],
+    ),
     "a basis that is none": (lambda: fit(input="fourier"), ["c2cnet.Fourier("]),
     "a misspelt family": (
         lambda: fit(settings={"input": {"basis": {"family": "fourrier", "functions": 4}}}),
@@ -76,7 +81,7 @@ MISTAKES = {
     ),
     "periods of other axes": (
         lambda: fit(settings={"input": {"periodic": [True, False]}}),
-        ["periodic", "1 dimensions"],
+        ["periodic", "1 dimension;"],
     ),
     "another number of components": (
         lambda: fitted().predict(np.stack([F, F], -1)),
@@ -94,3 +99,15 @@ def test_the_message_says_what_to_do(mistake):
     text = str(caught.value)
     assert all(part in text for part in said), f"{text!r} does not say all of {said}"
     assert "Traceback" not in text and "panicked" not in text
+
+
+def test_points_that_were_forgotten_are_asked_for():
+    x = np.linspace(0, 1, 40)
+    f = np.sin(np.arange(30)[:, None] + 3 * x)
+    with pytest.warns(UserWarning, match="u has 40 values per sample and no points: taken as quantities; give y=x"):
+        c2cnet.C2CNet(map="linear").fit(f, f, x)
+    with pytest.warns(UserWarning, match="f has 40 values per sample and no points: taken as parameters; give x"):
+        c2cnet.C2CNet(map="linear").fit(f, f[:, :2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        c2cnet.C2CNet(map="linear").fit(f, f[:, :2], x)

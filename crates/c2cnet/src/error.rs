@@ -1,5 +1,7 @@
 //! Errors, with the numbers a person needs to fix them.
 
+mod outside;
+
 use rayon::iter::ParallelIterator;
 use std::path::PathBuf;
 
@@ -11,11 +13,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// Arrays whose shapes do not fit together.
-    #[error("{what}: expected shape {expected}, found {found}")]
+    #[error("{what}: found {found}, expected {expected}")]
     Shape {
         /// Which array.
         what: String,
-        /// The shape that would fit.
+        /// The shape that would fit, and what to do, where that is known.
         expected: String,
         /// The shape that was found.
         found: String,
@@ -33,19 +35,20 @@ pub enum Error {
         optional: bool,
     },
     /// A point outside the domain of a basis.
-    #[error(
-        "point {index} = {point:?} lies outside the domain {domain} of the {basis} basis; \
-         give points inside it, or fit with a larger `domain`"
-    )]
+    #[error("{}", outside::words(*index, point, (domain, wider), field))]
     OutsideDomain {
         /// Index of the first such point.
         index: usize,
         /// Its coordinates.
         point: Vec<f64>,
-        /// The domain, as text.
-        domain: String,
+        /// The domain, as a box; a mesh in it may not hold the point.
+        domain: Vec<[f64; 2]>,
+        /// The smallest box that holds the domain and all points.
+        wider: Vec<[f64; 2]>,
         /// The family of the basis.
         basis: &'static str,
+        /// Whose points these are, as its settings are called: `input`, `outputs.NAME`; empty if that is not known.
+        field: String,
     },
     /// Data that cannot be used, though its shapes fit.
     #[error("{0}")]
@@ -101,6 +104,12 @@ pub(crate) fn short(v: f64) -> String {
     }
 }
 
+/// `count` things: `1 sample`, `2 samples`.
+pub fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// What to do about a value that is not finite.
 fn repair(value: f64, optional: bool) -> &'static str {
     match (value.is_nan(), optional) {
@@ -136,6 +145,37 @@ impl Error {
             Error::Config(text) => Error::Config(format!("{what}: {text}")),
             other => other,
         }
+    }
+
+    /// The same with the field whose points lie outside, `kind` being `input` or `output`.
+    pub(crate) fn at_points_of(self, kind: &str, name: &str) -> Self {
+        match self {
+            Error::OutsideDomain {
+                index,
+                point,
+                domain,
+                wider,
+                basis,
+                ..
+            } => Error::OutsideDomain {
+                index,
+                point,
+                domain,
+                wider,
+                basis,
+                field: match name {
+                    "" => kind.to_string(),
+                    name => format!("{kind}s.{name}"),
+                },
+            },
+            other => other,
+        }
+    }
+
+    /// The same about a sample of an `input` or `output`.
+    pub(crate) fn of_sample(self, kind: &str, sample: usize) -> Self {
+        let error = self.at_points_of(kind, "");
+        Error::Data(format!("{kind} sample {sample}: {error}"))
     }
 
     /// An [`Error::Io`] for `path`.

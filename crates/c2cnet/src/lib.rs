@@ -120,7 +120,9 @@ pub use train::{fit, fit_owned, fit_plan, plan};
 /// For the other crates of the workspace and the benchmarks. Not part of the public interface: anything here may change.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::data::npz::contents::{array_names, array_shapes, count_values, value_keys};
+    pub use crate::data::npz::contents::{
+        array_names, array_shapes, component_names, count_values, value_keys,
+    };
     pub use crate::data::npz::writer::{NpzWriter, write_npz};
     pub use crate::data::points_file::read_output_points;
     pub use crate::decode::targets::Targets;
@@ -128,6 +130,7 @@ pub mod internal {
     pub use crate::diagnose::floor::IN_USE;
     pub use crate::domain::bisection::RefinableMesh;
     pub use crate::encode::scattered::encode_sample;
+    pub use crate::error::counted;
     pub use crate::map::mlp::{MlpMap, TrainingData};
     pub use crate::map::split::Split;
     pub use crate::metrics::{mean, mean_relative, relative};

@@ -7,6 +7,7 @@ use crate::basis::BasisSpec;
 use crate::cite::{self, Reference};
 use crate::data::{Bounds, Dataset, Field, Fields, Symmetries};
 use crate::encode::{EncoderSpec, Kind, Transform, VectorSpec};
+use crate::error::counted;
 use crate::map::mlp::Recipe;
 use crate::map::{KernelSettings, LayeredSpec, MlpSpec};
 use crate::operator::C2CNet;
@@ -366,9 +367,9 @@ fn check_sizes(kind: &str, name: &str, sizes: &[f64], field: &Field) -> Result<(
 pub(crate) fn check_domain(domain: &Bounds, field: &Field) -> Result<()> {
     if domain.dim() != field.dim() {
         return Err(Error::Config(format!(
-            "domain {domain} has {} sides, the points have {} dimensions",
-            domain.dim(),
-            field.dim()
+            "domain {domain} has {}, the points have {}",
+            counted(domain.dim(), "side"),
+            counted(field.dim(), "dimension")
         )));
     }
     Ok(())

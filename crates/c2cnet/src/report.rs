@@ -83,6 +83,8 @@ pub enum Subject {
     InputDomain,
     /// Where an output lives.
     OutputDomain,
+    /// Where all inputs and outputs live.
+    Domain,
     /// Whether inputs are scaled to one size.
     InputScale,
     /// How much outputs and their components count.
@@ -103,6 +105,7 @@ impl std::fmt::Display for Choice {
             Subject::Map => ("map", ""),
             Subject::InputDomain => ("input", " domain"),
             Subject::OutputDomain => ("output", " domain"),
+            Subject::Domain => ("input and output", " domain"),
             Subject::InputScale => ("input", " scale"),
             Subject::OutputWeights => ("output", " weights"),
             Subject::OutputNodes => ("output", " nodes"),

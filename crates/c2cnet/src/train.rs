@@ -227,9 +227,12 @@ fn training_samples(data: Cow<'_, Dataset>) -> Result<Dataset> {
     }
     let indices = data.train_indices();
     if indices.is_empty() {
-        return Err(Error::Data(
-            "the data has no training sample; its split must name some \"train\"".into(),
-        ));
+        let mut sets = data.split.clone().unwrap_or_default();
+        sets.sort_unstable();
+        sets.dedup();
+        return Err(Error::Data(format!(
+            "the data has no training sample: its split must name some \"train\"; its sets are {sets:?}"
+        )));
     }
     let train = match data {
         Cow::Borrowed(data) => data.select(&indices),

@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         quantities: args.q.clone(),
         points: args.x.clone(),
         sample: args.sample.clone(),
+        inputs_alone: false,
     };
     let progress = Progress::start(format!("reading {}", counted(args.files.len(), "file")));
     let mut data = args.reading.collect(&args.files, &names)?;

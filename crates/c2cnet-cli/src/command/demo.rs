@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
     print_line("3. Evaluate on the test samples, which the fit never saw")?;
     let errors = model.evaluate(&test)?;
-    print_line(errors::table(&errors, None))?;
+    print_line(errors::table(&errors, &model, None))?;
     print_line(explained(&errors))?;
 
     print_line("4. Predict between the data points")?;

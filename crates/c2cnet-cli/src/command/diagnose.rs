@@ -5,12 +5,14 @@ mod inline;
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::settings::FitFlags;
 use c2cnet::diagnose::{Floors, Row, Sweep, floors, sweeps};
 use c2cnet::fit;
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::terminal::{self, Progress, Table, error, interrupt, number, print_line};
+use c2cnet_experiments::terminal::{
+    self, Progress, Table, counted, error, interrupt, number, print_line,
+};
 use inline::inline;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -68,7 +70,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     outputs::check(args.force, reads, &writes)?;
     let progress = Progress::start("reading the data");
     let data = args.reading.read_pairs(&args.data)?;
-    let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))?;
+    let (model, _) = interrupt::patiently(|| fit(&data, &config, &progress))
+        .map_err(|e| of_file(&args.data, e))?;
     // Spread over the file, which may be sorted, like the samples with which a fit compares bases.
     let all = data.train_indices();
     let count = all.len().min(config.search.samples);
@@ -177,14 +180,16 @@ fn print_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2c
     for floors in floors {
         let best = &floors.all[floors.recommended];
         print_line(format_args!(
-            "  {}: {} with {} functions{}: no prediction can be better than {} ({} between the \
+            "  {}: {}{}: no prediction can be better than {} ({} between the \
              fitted points).",
             floors.label,
             match best.spec {
-                Some(_) => best.family.as_str(),
-                None => "the basis in use,",
+                Some(_) => format!("{} {}", best.functions, best.family),
+                None => format!(
+                    "the basis in use, with {}",
+                    counted(best.functions, "function")
+                ),
             },
-            best.functions,
             match floors.components {
                 1 => String::new(),
                 c => format!(" for all {c} components"),
@@ -250,5 +255,9 @@ fn shown(folder: &Path) -> String {
 }
 
 fn percent(part: f64) -> String {
-    format!("{} %", number(100.0 * part))
+    match part <= 1.0 {
+        true => format!("{} %", number(100.0 * part)),
+        // Larger ones are easier to read as factors.
+        false => number(part),
+    }
 }

@@ -1,5 +1,7 @@
 //! Errors of a model, human-readable and machine-readable.
 
+use c2cnet::C2CNet;
+use c2cnet::internal::component_names;
 use c2cnet::operator::EvaluationReport;
 use c2cnet_experiments::explanations;
 use c2cnet_experiments::terminal::{Table, error, number};
@@ -7,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// The table of errors, with a few words on each; `worst_sample` is the number that a reader knows, if samples have
 /// one.
-pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
+pub fn table(report: &EvaluationReport, model: &C2CNet, worst_sample: Option<usize>) -> Table {
     let mut table = Table::default();
     let mut row = |name: &str, value: f64, words: &str| {
         // Sizes in ordinary notation; errors are compared by their exponents.
@@ -22,7 +24,8 @@ pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     // Two significant digits.
     let decimals = (1.0 - percent.log10().floor()).clamp(2.0, 6.0) as usize;
     let mut words = explanations::RL2E.to_string();
-    if percent >= 1e-4 {
+    // Larger ones are easier to read as factors.
+    if (1e-4..=100.0).contains(&percent) {
         words += &format!(": {percent:.decimals$} %");
     }
     row("RL2E", report.rl2e, &words);
@@ -42,7 +45,7 @@ pub fn table(report: &EvaluationReport, worst_sample: Option<usize>) -> Table {
     row("worst", report.worst_rl2e, &worst);
     row("MSE", report.mse, "mean squared error");
     row("rms", report.rms, "root mean square of the outputs");
-    for (name, errors) in parts(report) {
+    for (name, errors) in parts(report, model) {
         let words = format!(
             "RL2E of this one alone; the training mean has {}, its rms is {}",
             number(errors.mean_rl2e),
@@ -76,7 +79,7 @@ struct Own {
 }
 
 /// Outputs and components by name, where there are several. Entries of vectors have rows of their own.
-fn parts(report: &EvaluationReport) -> Vec<(String, Own)> {
+fn parts(report: &EvaluationReport, model: &C2CNet) -> Vec<(String, Own)> {
     let mut parts = Vec::new();
     for output in &report.outputs {
         let name = match output.output.as_str() {
@@ -93,14 +96,23 @@ fn parts(report: &EvaluationReport) -> Vec<(String, Own)> {
         }
         let is_vector = report.quantities.iter().any(|q| q.output == output.output);
         if output.components.len() > 1 && !is_vector {
-            parts.extend(output.components.iter().enumerate().map(|(c, component)| {
-                let own = Own {
-                    rl2e: component.rl2e,
-                    mean_rl2e: component.mean_rl2e,
-                    rms: component.rms,
-                };
-                (format!("{name}[{c}]"), own)
-            }));
+            let mut decoders = model.outputs().iter();
+            let complex = decoders.any(|(n, d)| *n == output.output && d.is_complex());
+            let numbered = |name: &str, c: usize| format!("{name}[{c}]");
+            let names = component_names(name, output.components.len(), complex, numbered);
+            parts.extend(
+                names
+                    .into_iter()
+                    .zip(&output.components)
+                    .map(|(name, component)| {
+                        let own = Own {
+                            rl2e: component.rl2e,
+                            mean_rl2e: component.mean_rl2e,
+                            rms: component.rms,
+                        };
+                        (name, own)
+                    }),
+            );
         }
     }
     parts

@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn evaluate_file(args: &Args, path: &Path) -> anyhow::Result<()> {
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.model)?;
-    let data = args.reading.read_pairs(path)?;
+    let data = args.reading.read_pairs_for(&model, path)?;
     let (on, indices) = samples_of(&data, &args.on, &model)?;
     drop(progress);
     let progress = Progress::start(format!("predicting {}", counted(indices.len(), "sample")));
@@ -159,7 +159,7 @@ fn evaluate_shards(args: &Args, shards: &Shards) -> anyhow::Result<()> {
         let words = format!("shard {} of {}: {done} samples done", i + 1, shards.len());
         progress.amount(&words, bytes, shards.bytes());
         bytes += size;
-        let evaluated = args.reading.read(path).and_then(|data| {
+        let evaluated = args.reading.read_pairs_for(&model, path).and_then(|data| {
             let (on, indices) = samples_of(&data, &args.on, &model)?;
             let clock = Instant::now();
             let report = model.evaluate(&data.select(&indices))?;
@@ -266,11 +266,11 @@ impl Evaluated {
             "errors on {} ({on}), predicted in {seconds:.3} s",
             counted(report.n_samples, "sample")
         ))?;
-        print_line(errors::table(report, self.worst_sample))?;
+        print_line(errors::table(report, model, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
             print_line(format_args!(
-                "\nAt output points that no space was fitted to, held-out training samples had an RL2E of {}.\n\
-                 Those points returned for the final fit.",
+                "\nBetween the fitted points, held-out training samples had an RL2E of {}; the final model uses these\n\
+                 points, too.",
                 terminal::number(error)
             ))?;
         }

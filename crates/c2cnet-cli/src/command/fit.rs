@@ -6,7 +6,7 @@ use super::errors;
 use crate::device::DeviceFlag;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::settings::{FitFlags, read_plan};
 use crate::shards::{ShardFlags, Shards, Source, parse_bytes, shown_bytes};
 use crate::training::{Checkpoints, MetricsFile, Training, with_resume};
@@ -201,9 +201,8 @@ fn fit_file(
         data.hold_out(fraction, config.seed)?;
     }
     // Before the work, which might be in vain.
-    for warning in data.warnings() {
-        progress.note(warning);
-    }
+    let said = data.warnings();
+    said.iter().for_each(|warning| progress.note(warning));
     // A reader of the metrics may stop the fit as soon as they begin, and then learns how it ended.
     let patience = interrupt::Patience::begin();
     let training = Training::new(
@@ -219,14 +218,18 @@ fn fit_file(
         Some(plan) => fit_plan(&data, plan, &training),
         None => fit_owned(data, &config, &training),
     })
-    .map_err(|e| training.explain(e))?;
+    .map_err(|e| training.explain(of_file(path, e)))?;
     drop(patience);
+    let learned = report.warnings.iter();
+    learned
+        .filter(|warning| !said.contains(warning))
+        .for_each(|warning| training.note(warning));
     save(args, &model)?;
     training.finish()?;
     if args.json {
         print_json(args, &report, model.map().describe())?;
     } else {
-        print_text(args, &report)?;
+        print_text(args, &report, &model)?;
     }
     Ok(())
 }
@@ -272,6 +275,9 @@ fn fit_shards(
         resume: args.resume,
     };
     let progress = Progress::start("reading the first samples");
+    for note in shards.notes(args.data.len() > 1) {
+        progress.note(note);
+    }
     let fitted = interrupt::patiently(|| stream.fit(&progress)).map_err(|e| match e {
         Error::Interrupted if checkpoints.exist() => anyhow::Error::from(e).context(format!(
             "interrupted; to resume from here:\n  {}",
@@ -397,7 +403,7 @@ fn network_object(network: Option<&NetworkReport>) -> Value {
     )
 }
 
-fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
+fn print_text(args: &Args, report: &FitReport, model: &C2CNet) -> c2cnet::Result<()> {
     print_line("choices")?;
     for choice in &report.choices {
         print_line(format_args!("  {choice}"))?;
@@ -418,7 +424,7 @@ fn print_text(args: &Args, report: &FitReport) -> c2cnet::Result<()> {
              left for validation;\n`c2cnet evaluate` shows errors on samples not used for training"
         ),
     })?;
-    print_line(errors::table(&report.validation, None))?;
+    print_line(errors::table(&report.validation, model, None))?;
     print_line(format_args!(
         "\nfitted to {} in {:.2} s (search {:.2}, encoding {:.2}, map {:.2})",
         counted(report.n_train, "sample"),

@@ -2,7 +2,7 @@
 
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
-use crate::reading::Reading;
+use crate::reading::{Reading, of_file};
 use crate::settings::FitFlags;
 use c2cnet_experiments::output_path;
 use c2cnet_experiments::terminal::{Progress, interrupt, print_line};
@@ -48,7 +48,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     outputs::check(args.force, reads, &writes.collect::<Vec<_>>())?;
     let progress = Progress::start("reading the data");
     let data = args.reading.read_pairs(&args.data)?;
-    let (plan, choices) = interrupt::patiently(|| c2cnet::plan(&data, &config, &progress))?;
+    let (plan, choices) = interrupt::patiently(|| c2cnet::plan(&data, &config, &progress))
+        .map_err(|e| of_file(&args.data, e))?;
     drop(progress);
     let mut text = format!(
         "# c2cnet fit {} --plan THIS -o model.c2c\n",

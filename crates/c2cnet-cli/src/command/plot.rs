@@ -233,11 +233,11 @@ impl<'a> Drawing<'a> {
             Kind::Input => ("input", "x", "f"),
             Kind::Output => ("output", "y", "u"),
         };
-        let symbols = self.labels.components(values_key, name, field.components());
+        let symbols = self.labels.components(values_key, name, field);
         let axes = self.labels.axes(points_key, name, points.dim());
         let sensors = field.shared_points().is_none();
-        if sensors && points.dim() == 2 && field.components() == 2 {
-            let symbol = &self.labels.components(values_key, name, 1)[0];
+        if sensors && points.dim() == 2 && field.components() == 2 && !field.is_complex() {
+            let symbol = self.labels.symbol(values_key, name);
             let title = format!("{role} {symbol} at {}", counted(points.len(), "sensor"));
             return vec![self.arrows(&title, symbol, &axes, (points, &values))];
         }

@@ -101,9 +101,14 @@ fn predict_file(args: &Args, input: &Path) -> anyhow::Result<()> {
         progress.note(warning);
     }
     progress.step(format!("predicting {}", counted(data.samples(), "sample")));
-    let prediction = predictor
-        .predict(input, &data)
-        .map_err(|e| of_file(input, e))?;
+    let prediction = predictor.predict(input, &data).map_err(|e| {
+        // Where outputs are predicted may be said by another file.
+        let places = match &e {
+            Error::OutsideDomain { field, .. } if field.starts_with("output") => args.at.as_ref(),
+            _ => None,
+        };
+        of_file(places.map_or(input, PathBuf::as_path), e)
+    })?;
     interrupt::patiently(|| c2cnet_formats::write(&args.output, &prediction))?;
     drop(progress);
     // Null for a vector, which has none.

@@ -122,7 +122,7 @@ fn of_model(args: &Args, data_file: &Path) -> anyhow::Result<()> {
     check_exists(&args.subject)?;
     let progress = Progress::start("reading the model and the data");
     let model = C2CNet::load(&args.subject)?;
-    let data = args.reading.read_pairs(data_file)?;
+    let data = args.reading.read_pairs_for(&model, data_file)?;
     let (on, numbers) = samples_of(&data, &args.on, &model)?;
     let metrics = args.metrics.as_deref().map(training::read_metrics);
     let metrics = metrics.transpose()?.unwrap_or_default();

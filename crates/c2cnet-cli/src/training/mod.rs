@@ -70,6 +70,11 @@ impl Training {
         })
     }
 
+    /// Says something on standard error.
+    pub fn note(&self, text: impl std::fmt::Display) {
+        self.progress.note(text);
+    }
+
     /// Removes the checkpoints, once the model is written.
     pub fn finish(self) -> Result<()> {
         match self.now().begun {

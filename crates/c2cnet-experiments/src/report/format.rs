@@ -29,6 +29,19 @@ pub fn number(v: f64) -> String {
     }
 }
 
+/// How many times: two digits, as more mean nothing.
+pub fn times(v: f64) -> String {
+    let size = v.abs();
+    if !(0.1..1e6).contains(&size) {
+        return format!("{v:.1e}");
+    }
+    let power = size.log10().floor() as i32 - 1;
+    match power {
+        ..0 => format!("{v:.1}"),
+        _ => integer((v / 10f64.powi(power)).round() * 10f64.powi(power)),
+    }
+}
+
 /// With separated thousands.
 pub fn integer(v: f64) -> String {
     let digits = format!("{:.0}", v.abs());
@@ -136,6 +149,8 @@ mod tests {
         assert_eq!(number(1234.5), "1234");
         assert_eq!(integer(1234567.0), "1,234,567");
         assert_eq!(integer(999.0), "999");
+        let gains = [79_018.0, 123.0, 12.34, 5.32, 0.75].map(times);
+        assert_eq!(gains, ["79,000", "120", "12", "5.3", "0.8"]);
         let times = [0.012, 5.32, 88.0, 197.0, 5280.0].map(seconds);
         assert_eq!(times, ["12.0 ms", "5.3 s", "88 s", "197 s", "88 min"]);
     }

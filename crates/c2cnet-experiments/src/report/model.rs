@@ -123,7 +123,7 @@ fn opening(subject: &Subject<'_>) -> Markup {
                 li { strong { (error(report.rl2e)) } span { "mean relative error (RL2E)" } }
                 li { strong { (error(median)) } span { "of the median sample" } }
                 li { strong { (error(report.worst_rl2e)) } span { "of the worst, sample " (subject.worst_sample()) } }
-                @if gain.is_finite() { li { strong { (format::number(gain)) "×" } span { "better than the training mean" } } }
+                @if gain.is_finite() { li { strong { (format::times(gain)) "×" } span { "better than the training mean" } } }
             }
         }
     }
@@ -208,7 +208,7 @@ fn errors_of_functions(subject: &Subject<'_>) -> Result<Vec<ComponentError>> {
             )?),
             None => None,
         };
-        let symbols = subject.labels.components("u", name, field.components());
+        let symbols = subject.labels.components("u", name, field);
         let mut sums = vec![Sums::default(); symbols.len()];
         for k in 0..field.samples() {
             let points = field.points_of(k);

@@ -4,5 +4,6 @@ pub mod interrupt;
 mod output;
 mod progress;
 
-pub use output::{Table, bounds, counted, error, number, print_json, print_line, shown};
+pub use c2cnet::internal::counted;
+pub use output::{Table, bounds, error, number, print_json, print_line, shown};
 pub use progress::{Progress, Style, choose};

@@ -129,12 +129,6 @@ pub fn bounds(bounds: &Bounds) -> String {
     sides.join(" x ")
 }
 
-/// `count` things: `1 sample`, `2 samples`.
-pub fn counted(count: usize, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

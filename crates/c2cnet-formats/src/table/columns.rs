@@ -1,15 +1,12 @@
 //! Which column of a table is what.
 
 use super::SIDES;
+use super::advice::{self, Look, other_names};
 use crate::samples::Names;
 use c2cnet::suggest::did_you_mean;
 
 /// Or what is wrong with the table.
 pub(super) type Outcome<T> = std::result::Result<T, String>;
-
-/// How columns with other names are read.
-const CONVERT: &str =
-    "c2cnet convert FILES --sample NAME --x NAME,NAME --f NAME --u NAME -o data.npz";
 
 /// A function or a vector: its name and the columns of its components.
 #[derive(Debug)]
@@ -35,13 +32,16 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn new(header: &[&str], names: &Names) -> Outcome<Self> {
-        if !header.is_empty() && header.iter().all(|h| h.parse::<f64>().is_ok()) {
-            return Err(format!(
-                "begins with numbers ({}); its first line must name the columns, such as sample,x,f,u",
-                header.join(", ")
-            ));
+    /// `repeats` tells whether the first column does, where advice depends on it.
+    pub(super) fn new(header: &[&str], names: &Names, repeats: &dyn Fn() -> bool) -> Outcome<Self> {
+        if let Some(reason) = advice::of_numbers(header) {
+            return Err(reason);
         }
+        let look = Look {
+            header,
+            repeats,
+            inputs_alone: names.inputs_alone,
+        };
         let wanted = |name: &String| {
             let place = header.iter().position(|h| h == name);
             place.ok_or_else(|| {
@@ -99,22 +99,22 @@ impl Columns {
         for c in 0..header.len() {
             match known.contains(&c) {
                 true => {}
-                false if keyed => columns.quantity(c, header)?,
+                false if keyed => columns.quantity(c, &look)?,
                 false => columns.ignored.push(c),
             }
         }
-        columns.check(header)?;
+        columns.check(&look)?;
         Ok(columns)
     }
 
     /// Takes the column `f`, `f[0]`, `u.NAME[1]`, `p[2]` and so on.
-    fn quantity(&mut self, c: usize, header: &[&str]) -> Outcome<()> {
-        let column = header[c];
+    fn quantity(&mut self, c: usize, look: &Look<'_>) -> Outcome<()> {
+        let column = look.header[c];
         let unknown = || {
             format!(
                 "has a column {column:?} that is not known; columns are sample, split, x, y, z (or x0, x1, ...), f, u, p, \
                  q, f[0], f.NAME and so on, and y0, y1, ... for points of outputs; {}",
-                other_names(header, &self.points)
+                other_names(look, &self.points)
             )
         };
         let (key, component) = match column.strip_suffix(']').and_then(|c| c.rsplit_once('[')) {
@@ -148,8 +148,8 @@ impl Columns {
         Err(unknown())
     }
 
-    fn check(&self, header: &[&str]) -> Outcome<()> {
-        let listed = header.join(", ");
+    fn check(&self, look: &Look<'_>) -> Outcome<()> {
+        let listed = look.header.join(", ");
         let functions = self.functions.iter().flatten().next();
         match functions {
             Some(q) if self.points.is_empty() => Err(format!(
@@ -158,7 +158,7 @@ impl Columns {
             )),
             None if self.vectors.iter().all(Vec::is_empty) => Err(format!(
                 "has neither functions f, u nor vectors p, q among its columns {listed}; {}",
-                other_names(header, &self.points)
+                other_names(look, &self.points)
             )),
             _ => Ok(()),
         }
@@ -172,27 +172,6 @@ impl Columns {
         }
     }
 }
-
-/// How columns with other names are read: without coordinates they are likely to be parameters and quantities.
-fn other_names(header: &[&str], points: &[usize]) -> String {
-    match header {
-        [parameters @ .., quantity] if points.is_empty() && !parameters.is_empty() => {
-            let mut all: Vec<&str> = parameters.iter().take(MOST_LISTED).copied().collect();
-            if parameters.len() > MOST_LISTED {
-                all.push("...");
-            }
-            format!(
-                "parameters and quantities with names of their own, a row for each sample (here the last column is the \
-                 output): c2cnet convert FILE -o data.npz --p {} --q {quantity}; functions: {CONVERT}",
-                all.join(",")
-            )
-        }
-        _ => format!("other names: {CONVERT}"),
-    }
-}
-
-/// Columns that an example names, at most.
-const MOST_LISTED: usize = 8;
 
 /// The columns called x, y, z or x0, x1, ...
 pub(super) fn points_by_name(header: &[&str]) -> Outcome<Vec<usize>> {

@@ -18,6 +18,7 @@
 //! The separator is a comma, a semicolon or a tab, whichever occurs in the first line. Lines that begin with `#` are
 //! skipped.
 
+mod advice;
 mod columns;
 mod points;
 mod read;

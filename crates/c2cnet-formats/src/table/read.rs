@@ -8,7 +8,7 @@ use c2cnet::internal::read_plain;
 use c2cnet::{Error, Result};
 use faer::Mat;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Reads a table.
@@ -60,7 +60,8 @@ pub(crate) fn ignored(path: &Path, names: &Names) -> Result<Vec<String>> {
     let bytes = read_plain(path)?;
     let header = header_of(&mut reader_of(&bytes));
     let header = header.map_err(|reason| Error::format(path, reason))?;
-    let columns = Columns::new(&header.iter().collect::<Vec<_>>(), names);
+    let repeats = || first_column_repeats(&bytes);
+    let columns = Columns::new(&header.iter().collect::<Vec<_>>(), names, &repeats);
     let columns = columns.map_err(|reason| Error::format(path, reason))?;
     let name = |c: &usize| header[*c].to_string();
     Ok(columns.ignored.iter().map(name).collect())
@@ -83,6 +84,16 @@ pub(super) fn reader_of(bytes: &[u8]) -> csv::Reader<&[u8]> {
 
 pub(super) fn header_of(reader: &mut csv::Reader<&[u8]>) -> Outcome<csv::StringRecord> {
     Ok(reader.headers().map_err(|e| in_words(&e))?.clone())
+}
+
+/// Whether most values of the first column are there several times.
+fn first_column_repeats(bytes: &[u8]) -> bool {
+    let mut reader = reader_of(bytes);
+    let records = reader.records().filter_map(std::result::Result::ok);
+    let first = records.filter_map(|record| Some(record.get(0)?.to_string()));
+    let mut rows = 0;
+    let different: HashSet<String> = first.inspect(|_| rows += 1).collect();
+    2 * different.len() <= rows
 }
 
 /// What the parser found wrong.
@@ -118,7 +129,8 @@ pub(super) fn parse_prediction(bytes: &[u8]) -> Outcome<Dataset> {
 fn fields(bytes: &[u8], names: &Names, missing: Missing) -> Outcome<Dataset> {
     let mut reader = reader_of(bytes);
     let header = header_of(&mut reader)?;
-    let columns = Columns::new(&header.iter().collect::<Vec<_>>(), names)?;
+    let repeats = || first_column_repeats(bytes);
+    let columns = Columns::new(&header.iter().collect::<Vec<_>>(), names, &repeats)?;
     let mut samples: Vec<Sample> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for record in reader.records() {

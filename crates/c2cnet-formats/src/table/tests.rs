@@ -177,6 +177,41 @@ fn parameters_and_quantities_with_own_names() {
 }
 
 #[test]
+fn advice_fits_the_table() {
+    let said = |text: &str, inputs_alone: bool| {
+        let names = Names {
+            inputs_alone,
+            ..Names::default()
+        };
+        parse(text.as_bytes(), &names, Missing::Refuse).unwrap_err()
+    };
+    // Of many numbers a few are shown, whatever separates them.
+    for separator in [",", " "] {
+        let wide = ["0.25"; 40].join(separator);
+        let error = said(&format!("{wide}\n{wide}\n"), false);
+        assert!(error.contains("(0.25, 0.25, 0.25, ...)"), "{error}");
+        assert!(error.contains("numpy.savez(x=..., f=..."), "{error}");
+        assert!(error.len() < 300, "{error}");
+    }
+    // A first column that repeats tells samples apart.
+    let runs = "run,depth,k,flux\n0,0,1,2\n0,1,1,2\n1,0,1,2\n1,1,1,2\n";
+    let error = said(runs, false);
+    let lines: Vec<&str> = error.lines().skip(1).collect();
+    assert!(
+        lines.len() == 2
+            && lines[0].ends_with("--sample run --x depth --f k --u flux")
+            && lines[1].contains("--p run,depth,k --q flux"),
+        "{error}"
+    );
+    let error = said("a,b\n1,2\n3,4\n", true);
+    assert!(
+        error.contains("--p a,b") && error.contains("--f NAME"),
+        "{error}"
+    );
+    assert!(!error.contains("--u") && !error.contains("--q"), "{error}");
+}
+
+#[test]
 fn outputs_alone_are_a_prediction() {
     let text = b"sample,x0,u\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n";
     assert!(parse(text, &Names::default(), Missing::Refuse).is_err());

@@ -183,6 +183,28 @@ def fields(
     return found
 
 
+#: A vector with more entries may be a function whose points were forgotten.
+_MANY = 20
+
+
+def forgotten_points(inputs: list[Named], outputs: list[Named]) -> list[str]:
+    """Return a warning for each vector that looks like a function."""
+    found = []
+    for given, value, point, what in [(inputs, "f", "x", "parameters"), (outputs, "u", "y", "quantities")]:
+        for one in given:
+            if one.points is not None or np.shape(one.values)[1] <= _MANY:
+                continue
+            n = np.shape(one.values)[1]
+            # Likely those of an input with as many.
+            same = point == "y" and any(i.points is not None and len(i.points) == n for i in inputs)
+            called = value + (f"[{one.name!r}]" if one.name else "")
+            found.append(
+                f"{called} has {n} values per sample and no points: taken as {what}; give "
+                f"{'y=x' if same else point} if {called} is a function"
+            )
+    return found
+
+
 class _Label(NamedTuple):
     """What messages call values and points, and what NaN means."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import FieldLike
+from ._arrays import FieldsLike
 from ._operator import Operator
 
 if TYPE_CHECKING:
@@ -38,13 +39,14 @@ class Pictures(Operator):
 
     def plot_prediction(
         self,
-        f: FieldLike,
-        u: FieldLike | None = None,
-        x: FieldLike | None = None,
-        y: FieldLike | None = None,
+        f: FieldsLike,
+        u: FieldsLike | None = None,
+        x: FieldsLike | None = None,
+        y: FieldsLike | None = None,
         samples: int | list[int] = 0,
         triangles: ArrayLike | None = None,
         inputs: bool = True,
+        labels: Mapping[str, Any] | None = None,
     ) -> Figure:
         """Plot predictions, with the truth and the error if known, beside the inputs.
 
@@ -60,6 +62,10 @@ class Pictures(Operator):
             A mesh on the output points; the constructor's if not given.
         inputs : bool
             Whether the inputs are drawn; vectors without points are not.
+        labels : dict, optional
+            Names of axes (``x``, ``y``) and components (``f``, ``u``, ``u.NAME``), each a text or a list, with
+            units: ``{"y": ["x [m]", "t [s]"], "u": "temperature [K]"}``; what ``labels`` in the ``meta`` of the data
+            file says if not given.
 
         Returns
         -------
@@ -69,16 +75,17 @@ class Pictures(Operator):
 
         chosen = [samples] if isinstance(samples, int) else list(samples)
         mesh = self.triangles if triangles is None else triangles
-        return plotting.prediction(self, f, u, x, y, chosen, mesh, inputs)
+        return plotting.prediction(self, f, u, x, y, chosen, mesh, inputs, labels)
 
     def plot_worst(
         self,
-        f: FieldLike,
-        u: FieldLike,
-        x: FieldLike | None = None,
-        y: FieldLike | None = None,
+        f: FieldsLike,
+        u: FieldsLike,
+        x: FieldsLike | None = None,
+        y: FieldsLike | None = None,
         count: int = 3,
         triangles: ArrayLike | None = None,
+        labels: Mapping[str, Any] | None = None,
     ) -> Figure:
         """Plot the samples with the largest errors.
 
@@ -88,7 +95,7 @@ class Pictures(Operator):
             As for :meth:`evaluate`.
         count : int
             The number of samples.
-        triangles : array of int of shape (triangles, 3), optional
+        triangles, labels
             As for :meth:`plot_prediction`.
 
         Returns
@@ -97,4 +104,4 @@ class Pictures(Operator):
         """
         order = np.argsort(self.evaluate(f, u, x, y).relative)[::-1]
         worst = [int(k) for k in order[:count]]
-        return self.plot_prediction(f, u, x, y, worst, triangles)
+        return self.plot_prediction(f, u, x, y, worst, triangles, labels=labels)

@@ -181,7 +181,7 @@ class FloorTable:
         )
 
     def __repr__(self) -> str:
-        lines = [f"{self.label}: {self.in_use}", f"  {'basis':<20}{'functions':>10}{'floor':>11}"]
+        lines = [f"{self.label}: {self.in_use}", f"  {'basis':<26}{'functions':>10}{'floor':>11}"]
         best: dict[str, Floor] = {}
         for floor in self.floors:
             if floor.family not in best or floor.floor < best[floor.family].floor:
@@ -191,7 +191,7 @@ class FloorTable:
             shown.append(self.recommended)
         for floor in shown:
             mark = "  <- recommended" if floor == self.recommended else ""
-            lines.append(f"  {floor.family:<20}{floor.functions:>10}{floor.floor:>11.1e}{mark}")
+            lines.append(f"  {floor.family:<26}{floor.functions:>10}{floor.floor:>11.1e}{mark}")
         return "\n".join(lines)
 
 

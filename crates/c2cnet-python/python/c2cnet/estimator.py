@@ -181,6 +181,8 @@ class C2CNet(Incremental):
         True
         """
         inputs, outputs, samples = self._samples(f, u, x, y)
+        for text in _arrays.forgotten_points(inputs, outputs):
+            warnings.warn(text, stacklevel=2)
         conditions = (self._listener(), self.device)
         if plan is None:
             done = _c2cnet.fit(json.dumps(self._settings()), samples, conditions, test_fraction)

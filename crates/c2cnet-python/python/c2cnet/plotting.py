@@ -6,10 +6,10 @@ Each function returns a figure; the methods ``plot_*`` of :class:`c2cnet.C2CNet`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ._arrays import Named
     from ._operator import Operator
 
 __all__ = ["encoding", "figure", "floor", "prediction", "spectrum", "training"]
@@ -145,7 +146,7 @@ def floor(tables: Sequence[FloorTable]) -> Figure:
         ):
             # A floor of zero cannot be plotted on a logarithmic axis: the legend names it.
             zero = [f for f in table.floors if getattr(f, key) == 0]
-            words = [f"{f.family}, {f.functions} functions: zero" for f in zero]
+            words = [f"{f.family}: zero with {f.functions}" for f in zero]
             axis.text(
                 0.98, 0.97, "\n".join(words), ha="right", va="top",
                 fontsize="small", transform=axis.transAxes,
@@ -205,6 +206,66 @@ def training(report: dict[str, Any] | None) -> Figure:
     return picture
 
 
+class _Function(NamedTuple):
+    """A function in some samples: where, its components there, and what they are called."""
+
+    places: list[Any]
+    values: list[NDArray[Any]]
+    #: Names of the coordinates, if they have such.
+    axes: list[str] | None
+    #: Names of the components; nothing where there is nothing to tell.
+    components: list[str]
+
+
+class _Words:
+    """What axes and components are called: by the caller, else by ``labels`` in the ``meta`` of the data file."""
+
+    def __init__(self, model: Operator, labels: Mapping[str, Any] | None) -> None:
+        about = model.describe()["info"] or {}
+        meta = (about.get("data") or {}).get("meta") or {}
+        self._given = dict(labels or {})
+        self._all = {**(meta.get("labels") or {}), **self._given} if isinstance(meta, Mapping) else self._given
+        for key in self._given:
+            if key.split(".")[0] not in ("x", "y", "f", "u"):
+                raise ValueError(f"labels: {key!r} must be x, y, f or u, also with a name, as in u.NAME")
+
+    def _names(self, keys: list[str], counts: tuple[int, ...]) -> list[str] | None:
+        for key in keys:
+            if key in self._all:
+                names = [self._all[key]] if isinstance(self._all[key], str) else list(self._all[key])
+                if len(names) in counts:
+                    return names
+                if key in self._given:
+                    raise ValueError(f"labels[{key!r}] has {len(names)} names; give {counts[0]}")
+        return None
+
+    def function(self, value: str, name: str, places: list[Any], values: list[Any], pairs: bool) -> _Function:
+        """Return a function, input ``f`` or output ``u``, with its names."""
+        point = "x" if value == "f" else "y"
+        parts = [_two_axes(np.asarray(v)).reshape(len(p), -1) for v, p in zip(values, places, strict=True)]
+        dim, count = places[0].shape[1], parts[0].shape[1]
+        own = [f"{point}.{name}", point] if name else [point]
+        axes = self._names(own, (dim,))
+        numbers = count // 2 if pairs else count
+        names = self._names([f"{value}.{name}" if name else value], (count, numbers, 1))
+        return _Function(places, parts, axes, _components(names, name, value, count, pairs))
+
+
+def _components(names: list[str] | None, name: str, key: str, count: int, pairs: bool) -> list[str]:
+    """Return what the components are called, of which complex numbers have two each."""
+    if names is not None and len(names) == count:
+        return names
+    numbers = count // 2 if pairs else count
+    symbol = names[0] if names else name
+    if names is not None and len(names) == numbers:
+        each = names
+    elif numbers > 1:
+        each = [f"{symbol}, component {c}" if symbol else f"component {c}" for c in range(numbers)]
+    else:
+        each = [symbol or (key if pairs else "")]
+    return [f"{part} {one}" for one in each for part in ("Re", "Im")] if pairs else each
+
+
 def prediction(
     model: Operator,
     f: Any,
@@ -214,6 +275,7 @@ def prediction(
     samples: Sequence[int],
     triangles: Any,
     inputs: bool = True,
+    labels: Mapping[str, Any] | None = None,
 ) -> Figure:
     """Plot predictions, with the truth and the error if known, beside the inputs.
 
@@ -229,120 +291,179 @@ def prediction(
         A mesh on the output points, used for inputs on the same points, too.
     inputs : bool
         Whether the inputs are drawn; vectors without points are not.
+    labels : dict, optional
+        Names of axes (``x``, ``y``) and components (``f``, ``u``, ``u.NAME``), each a text or a list, with
+        units: ``{"y": ["x [m]", "t [s]"], "u": "temperature [K]"}``.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    first, *more = model._inputs(f, x)
-    if more:
-        raise ValueError("plots support one input and one output; plot named fields one by one")
-    chosen = list(samples)
-    where, values = first.points, first.values
-    given = [values[k] for k in chosen]
-    sensors = [where[k] for k in chosen] if isinstance(where, list) else where
-    at = model._known(model.y, "_fitted_y") if y is None else y
-    if at is None:
-        raise ValueError("the points to predict at are not known; give y (vectors without points are not drawn)")
-    points = _arrays.place(at, "y", samples=len(values)).points
-    places = [points[k] for k in chosen] if isinstance(points, list) else [points] * len(chosen)
-    predicted = model.predict(
-        given if isinstance(sensors, list) else np.stack(given),
-        sensors,
-        places if isinstance(points, list) else points,
-    )
-    # Complex numbers are drawn as two components, grids as their points.
-    predicted = [_arrays.numbers(p, "predicted")[0].reshape(len(p), -1) for p in predicted]
-    truths = None
-    if u is not None:
-        truths = [_arrays.numbers(u[k], "u")[0].reshape(len(at), -1) for k, at in zip(chosen, places)]
+    words, chosen = _Words(model, labels), list(samples)
+    given = model._inputs(f, x)
+    count, given = len(given[0].values), [_of_samples(one, chosen) for one in given]
+    seen = [
+        words.function("f", one.name, _places(one.points, chosen), list(one.values), one.complex)
+        for one in given
+        if inputs and one.points is not None
+    ]
     mesh = None if triangles is None else np.asarray(triangles)
-    # The first column is left free for them.
-    shown = inputs and sensors is not None
-    draw = _curves if places[0].shape[1] == 1 else _maps
-    picture, axes, rows = draw(places, predicted, truths, chosen, mesh, int(shown))
-    if shown:
-        at = sensors if isinstance(sensors, list) else [sensors] * len(chosen)
-        _inputs(axes[:, 0], rows, at, given, mesh, places)
+    pairs = _predicted(model, words, given, (u, y), (chosen, count))
+    panels = [_Panels(truth, found, chosen, mesh, seen if k == 0 else []) for k, (truth, found) in enumerate(pairs)]
+    picture = figure(max(p.width for p in panels), sum(p.height for p in panels))
+    parts: Any = [picture]
+    if len(panels) > 1:
+        parts = picture.subfigures(len(panels), 1, height_ratios=[p.height for p in panels])
+    for part, one in zip(parts, panels, strict=True):
+        one.draw(part)
     return picture
 
 
-def _inputs(
-    axes: Any, rows: list[int], at: list[Any], given: list[Any], mesh: Any, places: list[Any]
-) -> None:
-    """Draw the components of each sample's input down its rows; those that have no row are left out."""
-    for line, (axis, row) in enumerate(zip(axes, rows)):
-        values, points = _two_axes(given[row]), at[row]
-        curve = points.shape[1] == 1
-        c = line - rows.index(row)
-        if c >= (1 if curve else values.shape[1]):
-            axis.axis("off")
-        elif curve:
-            order = np.argsort(points[:, 0])
-            axis.plot(points[order, 0], values[order])
-            axis.set_title("input")
+def _of_samples(one: Named, chosen: list[int]) -> Named:
+    own = isinstance(one.points, list)
+    return one._replace(
+        points=[one.points[k] for k in chosen] if own else one.points,  # type: ignore[index]
+        values=[one.values[k] for k in chosen] if isinstance(one.values, list) else one.values[chosen],
+    )
+
+
+def _places(points: Any, chosen: list[int]) -> list[Any]:
+    """Return the points of each chosen sample, of which ``points`` are those or what all share."""
+    return points if isinstance(points, list) else [points] * len(chosen)
+
+
+def _predicted(
+    model: Operator, words: _Words, given: list[Named], asked: tuple[Any, Any], of: tuple[list[int], int]
+) -> list[tuple[_Function | None, _Function]]:
+    """Return truth, if it is known, and prediction of each output that has points."""
+    (u, y), (chosen, count) = asked, of
+    fitted, arrays = model._fitted(), [one.arrays() for one in given]
+    known = model._known(model.y, "_fitted_y")
+    is_function = model._functions("outputs", "_fitted_y")
+    truths = {} if u is None else {t.name: t for t in _arrays.fields(u, y, "u", "y", known, is_function)}
+    found: list[tuple[_Function | None, _Function]] = []
+    for name in filter(is_function, model._output_names()):
+        truth = truths.get(name)
+        at = known if y is None else y
+        at = at.get(name) if isinstance(at, Mapping) else at
+        if truth is not None:
+            truth = _of_samples(truth, chosen)
+            points = truth.points
+        elif y is None and (nodes := fitted.nodes(arrays, name)) is not None:
+            points = list(nodes)
+        elif at is not None:
+            points = _arrays.place(at, "y", samples=count).points
+            points = [points[k] for k in chosen] if isinstance(points, list) else points
         else:
-            words, seen, across = _parts(points)[0]
-            name = "input" + (f", component {c}" if values.shape[1] > 1 else "") + words
-            same = points.shape == places[row].shape and np.array_equal(points, places[row])
-            _paint(axis, points[seen][:, across], values[seen, c], mesh if same else None, name)
-
-
-def _curves(
-    places: list[Any], predicted: Any, truths: list[Any] | None, samples: list[int], mesh: Any, free: int
-) -> tuple[Figure, Any, list[int]]:
-    picture, every = _panels(len(samples), free + (1 if truths is None else 2), 4.6, 2.4)
-    axes = every[:, free:]
-    for row, k in enumerate(samples):
-        order = np.argsort(places[row][:, 0])
-        at = places[row][order, 0]
-        shown = _two_axes(predicted[row])[order]
-        left = axes[row, 0]
-        if truths is not None:
-            truth = _two_axes(truths[row])[order]
-            left.plot(at, truth, color=_TRUTH, label="truth")
-            axes[row, 1].plot(at, shown - truth, color=_ERROR)
-            axes[row, 1].set_title(f"error, relative {_relative(truth, shown):.1e}")
-        left.plot(at, shown, color=_PREDICTION, ls="--", label="prediction")
-        left.set_title(f"sample {k}")
-        handles, labels = left.get_legend_handles_labels()
-        unique = dict(zip(labels, handles))
-        left.legend(unique.values(), unique.keys(), fontsize="small")
-    for axis in axes[-1]:
-        axis.set_xlabel("y")
-    for axis in every[-1, :free]:
-        axis.set_xlabel("x")
-    return picture, every, list(range(len(samples)))
-
-
-def _maps(
-    places: list[Any], predicted: Any, truths: list[Any] | None, samples: list[int], mesh: Any, free: int
-) -> tuple[Figure, Any, list[int]]:
-    components = _two_axes(predicted[0]).shape[1]
-    rows = [
-        (row, c, part)
-        for row in range(len(samples))
-        for c in range(components)
-        for part in _parts(places[row])
-    ]
-    picture, every = _panels(len(rows), free + (1 if truths is None else 3), 3.6, 3.0)
-    axes = every[:, free:]
-    for line, (row, c, (words, seen, across)) in zip(axes, rows):
-        at = places[row][seen][:, across]
-        shown = _two_axes(predicted[row])[:, c]
-        name = f"sample {samples[row]}" + (f", component {c}" if components > 1 else "") + words
-        if truths is None:
-            _paint(line[0], at, shown[seen], mesh, f"{name}: prediction")
             continue
-        truth = _two_axes(truths[row])[:, c]
-        limits = (float(truth.min()), float(truth.max()))
-        _paint(line[0], at, truth[seen], mesh, f"{name}: truth", limits)
-        _paint(line[1], at, shown[seen], mesh, "prediction", limits)
-        error = shown - truth
-        most = float(np.abs(error).max()) or 1.0
-        title = f"error, relative {_relative(truth, shown):.1e}"
-        _paint(line[2], at, error[seen], mesh, title, (-most, most), "RdBu_r")
-    return picture, every, [row for row, _, _ in rows]
+        places, pairs = _places(points, chosen), fitted.is_complex(name)
+        drawn = [
+            None if values is None else words.function("u", name, places, list(values), pairs)
+            for values in (truth and truth.values, fitted.predict(arrays, name, points))
+        ]
+        found.append((drawn[0], drawn[1]))  # type: ignore[arg-type]
+    if not found:
+        raise ValueError("the points to predict at are not known; give y (vectors without points are not drawn)")
+    return found
+
+
+class _Panels:
+    """The panels of one output, beside the inputs, line by line."""
+
+    def __init__(
+        self, truth: _Function | None, found: _Function, samples: list[int], mesh: Any, inputs: list[_Function]
+    ) -> None:
+        self.truth, self.found, self.samples, self.mesh, self.inputs = truth, found, samples, mesh, inputs
+        self.curves = found.places[0].shape[1] == 1
+        count = len(found.components)
+        # Sample, component and what is seen of it.
+        self.lines: list[tuple[int, int, Any]] = [(row, 0, None) for row in range(len(samples))]
+        if not self.curves:
+            self.lines = [
+                (row, c, part)
+                for row in range(len(samples))
+                for c in range(count)
+                for part in _parts(found.places[row])
+            ]
+        self.columns = len(inputs) + (1 if truth is None else 2 if self.curves else 3)
+        width, height = (4.6, 2.4) if self.curves else (3.6, 3.0)
+        self.width, self.height = width * self.columns, height * len(self.lines)
+
+    def draw(self, picture: Any) -> None:
+        every = picture.subplots(len(self.lines), self.columns, squeeze=False)
+        axes = every[:, len(self.inputs) :]
+        if self.curves:
+            self._curves(axes)
+        else:
+            self._maps(axes)
+        for column, one in enumerate(self.inputs):
+            self._input(every[:, column], one)
+
+    def _input(self, axes: Any, one: _Function) -> None:
+        """Draw the components of each sample's input down its lines; those that have no line are left out."""
+        rows = [row for row, _, _ in self.lines]
+        for line, (axis, row) in enumerate(zip(axes, rows)):
+            values, points = one.values[row], one.places[row]
+            curve = points.shape[1] == 1
+            c = line - rows.index(row)
+            if c >= (1 if curve else values.shape[1]):
+                axis.axis("off")
+            elif curve:
+                order = np.argsort(points[:, 0])
+                axis.plot(points[order, 0], values[order])
+                several = len(one.components) > 1
+                axis.set_title("input" if several else f"input {one.components[0]}".rstrip())
+                axis.set_ylabel(", ".join(one.components) if several else "")
+                if row == rows[-1]:
+                    axis.set_xlabel(one.axes[0] if one.axes else "x")
+            else:
+                words, seen, across = _parts(points)[0]
+                name = ", ".join(filter(None, ["input", one.components[c]])) + words
+                at = self.found.places[row]
+                same = points.shape == at.shape and np.array_equal(points, at)
+                mesh = self.mesh if same else None
+                _paint(axis, points[seen][:, across], values[seen, c], mesh, name, axes=_across(one, across))
+
+    def _curves(self, axes: Any) -> None:
+        for (left, *right), (row, _, _) in zip(axes, self.lines):
+            order = np.argsort(self.found.places[row][:, 0])
+            at = self.found.places[row][order, 0]
+            shown = self.found.values[row][order]
+            if self.truth is not None:
+                truth = self.truth.values[row][order]
+                left.plot(at, truth, color=_TRUTH, label="truth")
+                right[0].plot(at, shown - truth, color=_ERROR)
+                right[0].set_title(f"error, relative {_relative(truth, shown):.1e}")
+            left.plot(at, shown, color=_PREDICTION, ls="--", label="prediction")
+            left.set_title(f"sample {self.samples[row]}")
+            left.set_ylabel(", ".join(filter(None, self.found.components)))
+            handles, labels = left.get_legend_handles_labels()
+            unique = dict(zip(labels, handles))
+            left.legend(unique.values(), unique.keys(), fontsize="small")
+        for axis in axes[-1]:
+            axis.set_xlabel(self.found.axes[0] if self.found.axes else "y")
+
+    def _maps(self, axes: Any) -> None:
+        for line, (row, c, (words, seen, across)) in zip(axes, self.lines):
+            at = self.found.places[row][seen][:, across]
+            shown = self.found.values[row][:, c]
+            name = ", ".join(filter(None, [f"sample {self.samples[row]}", self.found.components[c]])) + words
+            called = _across(self.found, across)
+            if self.truth is None:
+                _paint(line[0], at, shown[seen], self.mesh, f"{name}: prediction", axes=called)
+                continue
+            truth = self.truth.values[row][:, c]
+            limits = (float(truth.min()), float(truth.max()))
+            _paint(line[0], at, truth[seen], self.mesh, f"{name}: truth", limits, axes=called)
+            _paint(line[1], at, shown[seen], self.mesh, "prediction", limits, axes=called)
+            error = shown - truth
+            most = float(np.abs(error).max()) or 1.0
+            title = f"error, relative {_relative(truth, shown):.1e}"
+            _paint(line[2], at, error[seen], self.mesh, title, (-most, most), "RdBu_r", called)
+
+
+def _across(one: _Function, across: list[int]) -> list[str] | None:
+    return [one.axes[k] for k in across] if one.axes else None
 
 
 def _parts(points: NDArray[Any]) -> list[tuple[str, NDArray[np.intp], list[int]]]:
@@ -380,6 +501,7 @@ def _paint(
     title: str,
     limits: tuple[float, float] | None = None,
     colours: str = "viridis",
+    axes: list[str] | None = None,
 ) -> None:
     low, high = limits if limits is not None else (None, None)
     style: dict[str, Any] = {"cmap": colours, "vmin": low, "vmax": high, "rasterized": True}
@@ -397,6 +519,9 @@ def _paint(
     else:
         drawn = axis.scatter(points[:, 0], points[:, 1], c=values, s=8, **style)
     axis.set_title(title, fontsize="medium")
+    if axes is not None:
+        axis.set_xlabel(axes[0])
+        axis.set_ylabel(axes[1])
     spans = np.ptp(points, axis=0)
     if 0.25 <= spans[0] / spans[1] <= 4:
         axis.set_aspect("equal")

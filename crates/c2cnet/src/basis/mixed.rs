@@ -5,6 +5,7 @@ use super::tensor::IndexSet;
 use super::{BasisFamily, BuildContext, Ladder, LadderRequest};
 use super::{FourierKind, PolynomialKind};
 use crate::data::Bounds;
+use crate::error::counted;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -116,9 +117,9 @@ impl ProductFamily for MixedSpec {
     fn indices(&self, domain: &Bounds) -> Result<IndexSet> {
         if self.kinds.len() != domain.dim() {
             return Err(Error::Config(format!(
-                "mixed: kinds has {} entries, the points have {} dimensions; give one for each",
+                "mixed: kinds has length {}, the points have {}; give one for each",
                 self.kinds.len(),
-                domain.dim()
+                counted(domain.dim(), "dimension")
             )));
         }
         let setting = format!("mixed: modes = {:?}", self.modes);

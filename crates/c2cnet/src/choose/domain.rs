@@ -2,6 +2,7 @@
 
 use super::transforms::InputDraft;
 use crate::data::{Bounds, Field};
+use crate::error::short;
 use crate::plan::{OutputPlan, check_domain};
 use crate::report::{Choice, Subject};
 use crate::settings::FitConfig;
@@ -67,7 +68,7 @@ fn domain_of(given: Option<&Bounds>, field: &Field) -> Result<Bounds> {
     }
 }
 
-/// Human-readable choices for domains found to be periodic in the data.
+/// Human-readable choices for domains found to be periodic in the data; one for all fields where they agree.
 pub(super) fn periodic_choices(
     config: &FitConfig,
     outputs: &[OutputPlan],
@@ -86,17 +87,27 @@ pub(super) fn periodic_choices(
         let said = said(&settings.periodic, &settings.domain);
         (Subject::InputDomain, &plan.name, &plan.domain, said)
     });
-    outputs
-        .chain(inputs)
+    let all: Vec<_> = outputs.chain(inputs).collect();
+    let fields = all.len();
+    let found = all.into_iter();
+    let mut found: Vec<Choice> = found
         .filter(|(_, _, domain, said)| domain.has_period() && !said)
         .map(|(subject, name, domain, _)| periodic_choice(subject, name, domain))
-        .collect()
+        .collect();
+    if found.len() == fields && found.iter().all(|c| c.chosen == found[0].chosen) {
+        found.truncate(1);
+        for choice in &mut found {
+            choice.subject = Subject::Domain;
+            choice.field.clear();
+        }
+    }
+    found
 }
 
 fn periodic_choice(subject: Subject, name: &str, domain: &Bounds) -> Choice {
     let rings = (0..domain.dim()).filter(|&k| domain.is_periodic(k));
     let axes: Vec<String> = rings
-        .map(|k| format!("axis {k} with period {}", domain.width(k)))
+        .map(|k| format!("axis {k} with period {}", short(domain.width(k))))
         .collect();
     Choice {
         subject,
@@ -159,6 +170,6 @@ mod tests {
         let error = settle(None, Some(&[true, false]), &ring())
             .unwrap_err()
             .to_string();
-        assert!(error.contains("the points have 1 dimensions"), "{error}");
+        assert!(error.contains("the points have 1 dimension;"), "{error}");
     }
 }

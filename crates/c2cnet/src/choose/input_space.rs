@@ -3,9 +3,10 @@
 use super::domain;
 use super::judge::Judge;
 use super::output_space::OutputDraft;
-use super::ranking::{Ranked, StopRule, name_of};
-use super::search::{Search, TIE_RATIO, basis_choice, describe_ranked, named_bases};
+use super::ranking::{Ranked, StopRule};
+use super::search::{Search, TIE_RATIO, basis_choice, named_bases};
 use super::transforms::InputDraft;
+use super::words::{functions_of, verb, with_count};
 use crate::basis::{BasisSpec, Centres, Kernel, PolynomialKind, PolynomialSpec, RadialSpec};
 use crate::data::{Bounds, Field, Symmetries};
 use crate::encode::{EncoderSpec, Method};
@@ -14,6 +15,7 @@ use crate::plan::InputPlan;
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{MapKind, Space};
 use crate::{Error, Result};
+use serde::Deserialize;
 use std::cmp::Ordering;
 
 /// Below this representation error of the inputs, more functions are not worth having: the operator smooths
@@ -152,20 +154,25 @@ impl Search<'_> {
             Some(&(least, other)) if other != chosen => {
                 let loss = |j: usize| ranked[j].error.max(NEGLIGIBLE_INPUT);
                 let (lost, kept) = (ranked[other].error, ranked[chosen].error);
+                let functions = ranked[other].functions;
                 let but = match loss(other).total_cmp(&loss(chosen)) {
                     Ordering::Greater => {
-                        format!("loses more of the inputs ({lost:.1e} against {kept:.1e})")
+                        format!("{} {}", verb(functions, "lose"), lost_more(lost, kept))
                     }
-                    Ordering::Equal => "has more functions".into(),
-                    Ordering::Less => "the symmetries do not map its space into itself".into(),
+                    Ordering::Equal => "are more functions".into(),
+                    Ordering::Less => "the symmetries do not map their space into itself".into(),
                 };
                 format!(
-                    "{why}; {} ties at {}, but {but}",
-                    describe_ranked(&ranked[other]),
+                    "{why}; {} {} at {}, but {but}",
+                    with_count(functions, &ranked[other].spec),
+                    verb(functions, "tie"),
                     self.error_in_words(least),
                 )
             }
-            _ => format!("{why}, the lowest of {} bases tried", judged.len()),
+            _ => match judged.len() {
+                1 => format!("{why}; the only basis tried"),
+                n => format!("{why}, the lowest of {n} bases tried"),
+            },
         }
     }
 
@@ -363,9 +370,11 @@ impl Search<'_> {
             candidates,
             chosen,
             why: format!(
-                "operator error {} on search samples, against {} with {against}",
+                "operator error {} on search samples, against {} with {against}; directions are learned where that \
+                 lowers the error by more than {:.0} %",
                 self.error_in_words(found),
                 self.error_in_words(error),
+                100.0 * (1.0 - WORTH_LEARNING),
             ),
         };
         Ok(Some((choice, found)))
@@ -390,7 +399,7 @@ impl Search<'_> {
             if let Some(learned) = judge.error_with(drafts, i, &trial)?
                 && learned < error / TIE_RATIO
             {
-                let functions = name_of(&trial.bases[0]);
+                let functions = functions_of(&trial.bases[0]);
                 drafts[i].plan = InputPlan {
                     transform: drafts[i].plan.transform,
                     ..trial
@@ -398,7 +407,7 @@ impl Search<'_> {
                 return Ok(Some(encoder_choice(
                     &drafts[i].plan.name,
                     vec![named("ridge", error), named("learned prior", learned)],
-                    format!("learned prior on {functions} functions"),
+                    format!("learned prior on {functions}"),
                     format!("validation error {learned:.2e}"),
                 )));
             }
@@ -460,17 +469,29 @@ fn best_of_tied(
 
 /// The space of an input in words: its kind of functions, and their number if the settings give it.
 pub(super) fn in_words(plan: &InputPlan) -> String {
-    let of = |spec: &serde_json::Value| {
-        let text = |key: &str| spec[key].as_str().map(str::to_string);
-        let count = spec["functions"].as_u64().map(|n| n.to_string());
-        let words = [count, text("kind"), text("family")];
-        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let of = |spec: &BasisSpec| {
+        let settings = serde_json::to_value(spec).unwrap_or_default();
+        match settings["functions"].as_u64() {
+            Some(functions) => with_count(functions as usize, spec),
+            None => functions_of(spec),
+        }
     };
     let spec = serde_json::to_value(&plan.bases[0]).unwrap_or_default();
-    match (plan.is_learned(), &spec["prescribed"]) {
-        (false, _) => of(&spec),
-        (true, serde_json::Value::Null) => "learned directions".into(),
-        (true, prescribed) => format!("{} and learned directions", of(prescribed)),
+    let prescribed = spec.get("prescribed");
+    let prescribed = prescribed.and_then(|spec| BasisSpec::deserialize(spec).ok());
+    match (plan.is_learned(), prescribed) {
+        (false, _) => of(&plan.bases[0]),
+        (true, None) => "learned directions".into(),
+        (true, Some(prescribed)) => format!("{} and learned directions", of(&prescribed)),
+    }
+}
+
+/// How much more of the inputs a basis loses than the chosen one; only numbers that differ in print say how much.
+fn lost_more(lost: f64, kept: f64) -> String {
+    let [lost, kept] = [lost, kept].map(|error| format!("{error:.1e}"));
+    match lost == kept {
+        true => "slightly more of the inputs".into(),
+        false => format!("more of the inputs ({lost} against {kept})"),
     }
 }
 
@@ -543,6 +564,13 @@ mod tests {
             cut: 0.0,
             trusted: true,
         }
+    }
+
+    #[test]
+    fn losses_that_look_the_same_are_not_compared_in_print() {
+        let slightly = lost_more(0.1302, 0.1298);
+        assert_eq!(slightly, "slightly more of the inputs");
+        assert!(lost_more(0.2, 0.1).ends_with("(2.0e-1 against 1.0e-1)"));
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use super::folds::Folds;
 use super::maps;
 use super::output_space::OutputDraft;
-use super::ranking::{Ranked, finalists, name_of};
+use super::ranking::{Ranked, finalists};
 use super::search::Search;
 use super::transforms::{InputDraft, transform_candidates, with_transforms};
+use super::words::functions_of;
 use crate::data::{Fields, Observations};
 use crate::decode::Targets;
 use crate::encode::{Transform, stack_components};
@@ -104,7 +105,7 @@ impl<'a> Judge<'a> {
             ..drafts[i].plan.clone()
         };
         let trials: Vec<InputPlan> = candidates.iter().map(trial).collect();
-        let errors = self.errors_with(drafts, i, &trials, |plan| name_of(&plan.bases[0]))?;
+        let errors = self.errors_with(drafts, i, &trials, |plan| functions_of(&plan.bases[0]))?;
         let judged = errors.into_iter().zip(candidates);
         Ok(judged.filter_map(|(e, c)| e.map(|e| (e, c))).collect())
     }

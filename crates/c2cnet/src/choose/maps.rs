@@ -215,8 +215,45 @@ pub(super) fn explain(
         candidates: candidates.to_vec(),
         chosen: plan.kind().into(),
         why: std::iter::once(format!("{why} ({})", list.join(", ")))
+            .chain(why_not_the_kernel(plan, candidates))
             .chain(notes.iter().cloned())
             .collect::<Vec<_>>()
             .join("; "),
+    }
+}
+
+/// Why the linear map was taken though a kernel map errs less.
+fn why_not_the_kernel(plan: &MapPlan, candidates: &[Candidate]) -> Option<String> {
+    let least = |kind: &str| {
+        let of_kind = candidates.iter().filter(|c| c.name.starts_with(kind));
+        of_kind.map(|c| c.error).fold(f64::INFINITY, f64::min)
+    };
+    let (linear, kernel) = (least("linear"), least("kernel"));
+    let too_close = WORTHWHILE_RATIO * linear <= kernel && kernel < linear;
+    (matches!(plan, MapPlan::Linear) && too_close).then(|| {
+        format!(
+            "the kernel map is less than {:.0} % better, which is not worth its size",
+            100.0 * (1.0 - WORTHWHILE_RATIO)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_linear_map_that_errs_more_is_explained() {
+        let why = |linear: f64, kernel: f64| {
+            let named = |name: &str, error| Candidate {
+                name: name.into(),
+                error,
+            };
+            let candidates = [named("linear", linear), named("kernel", kernel)];
+            explain(&MapPlan::Linear, MapKind::Auto, &candidates, &[]).why
+        };
+        let reason = "; the kernel map is less than 2 % better, which is not worth its size";
+        assert!(why(1.0e-2, 9.9e-3).ends_with(reason));
+        assert!(!why(9.9e-3, 1.0e-2).contains("worth"));
     }
 }

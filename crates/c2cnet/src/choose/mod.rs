@@ -23,6 +23,7 @@ mod search;
 mod sizes;
 mod thinning;
 mod transforms;
+mod words;
 
 pub(crate) use moving_nodes::{mean_places, node_settings, settle_nodes};
 pub(crate) use output_space::{OutputRanking, rank_output};

@@ -2,9 +2,10 @@
 
 use super::domain;
 use super::few_readings::{FewReadings, few_readings};
-use super::ranking::{Ranked, Ranking, StopRule, finalists, name_of, why_this_basis};
+use super::ranking::{Ranked, Ranking, StopRule, finalists, why_this_basis};
 use super::search::{Search, TIE_RATIO, basis_choice, named_bases, search_samples};
 use super::transforms::InputDraft;
+use super::words::{functions_of, verb, with_count};
 use crate::basis::{HybridSpec, interpolation_error};
 use crate::data::{Bounds, Field, Observations};
 use crate::decode::enough_to_withhold;
@@ -223,12 +224,12 @@ impl Search<'_> {
         };
         let whole = &self.context.train.outputs[draft.index].1;
         let values = whole.samples() * whole.points_of(0).len();
-        let may_lose = if values > HUGE {
+        let part = if values > HUGE {
             HUGE_SHARE
         } else {
             FLOOR_SHARE
         };
-        let may_lose = ROUNDING.max(may_lose * error);
+        let may_lose = ROUNDING.max(part * error);
         let interpolated = self.interpolation_error(draft.index, &draft.plan.domain);
         let loses_between = values <= HUGE
             && pick.withheld > may_lose
@@ -246,15 +247,16 @@ impl Search<'_> {
             return Ok(Some(choice));
         };
         let kind = match &spec.prescribed {
-            Some(prescribed) => format!("{} and learned directions", name_of(prescribed)),
+            Some(prescribed) => format!("{} and learned directions", functions_of(prescribed)),
             None => "learned directions".to_string(),
         };
         let why = format!(
-            "{} {} lose {:.1e} at the points and {:.1e} between them; this space loses only {between:.1e} between them. The map's error is about {error:.1e}",
-            pick.functions,
-            name_of(&pick.spec),
+            "{} {} {:.1e} at the points and {:.1e} between them; this space loses only {between:.1e} between them. The map's error is about {error:.1e}, of which a basis may lose {:.0} %",
+            with_count(pick.functions, &pick.spec),
+            verb(pick.functions, "lose"),
             pick.fitted,
             pick.withheld,
+            100.0 * part,
         );
         draft.plan.bases = vec![spec.into()];
         Ok(Some(Choice {

@@ -3,6 +3,7 @@
 use super::few_readings::FewReadings;
 use super::grid_gap::GridGapCheck;
 use super::thinning::spread_over;
+use super::words::functions_of;
 use crate::basis::{BasisSpec, Ladder, ladders};
 use crate::data::{Bounds, Field};
 use crate::error::in_order;
@@ -15,7 +16,7 @@ mod preference;
 mod representation;
 
 use preference::smallest_good_enough;
-pub(super) use preference::{finalists, name_of, why_this_basis};
+pub(super) use preference::{finalists, why_this_basis};
 
 /// The total number of points with which representations are compared if samples have their own points: each sample
 /// needs a factorisation.
@@ -61,9 +62,9 @@ pub(crate) struct Ranked {
 }
 
 impl Ranked {
-    /// The family, in words.
+    /// The functions, in words.
     pub(crate) fn family_name(&self) -> String {
-        name_of(&self.spec)
+        functions_of(&self.spec)
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the searches for spaces share.
 
 use super::few_readings::more_samples;
-use super::ranking::{Ranked, Ranking, StopRule, name_of};
+use super::ranking::{Ranked, Ranking, StopRule};
 use super::thinning::{spread_over, thinned};
+use super::words::with_count;
 use crate::Result;
 use crate::basis::{BasisSpec, SingleValueSpec};
 use crate::data::{Dataset, Field};
@@ -47,11 +48,6 @@ pub(super) fn named_bases(field: &Field, named: Option<Vec<BasisSpec>>) -> Vec<B
     }
 }
 
-/// A basis with its size.
-pub(super) fn describe_ranked(ranked: &Ranked) -> String {
-    format!("{} {}", ranked.functions, name_of(&ranked.spec))
-}
-
 pub(super) fn basis_choice(
     subject: Subject,
     field: &str,
@@ -65,11 +61,11 @@ pub(super) fn basis_choice(
         candidates: ranked
             .iter()
             .map(|r| Candidate {
-                name: describe_ranked(r),
+                name: with_count(r.functions, &r.spec),
                 error: r.error,
             })
             .collect(),
-        chosen: describe_ranked(&ranked[chosen]),
+        chosen: with_count(ranked[chosen].functions, &ranked[chosen].spec),
         why,
     }
 }

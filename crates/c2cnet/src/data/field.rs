@@ -2,6 +2,7 @@
 //! without points (parameters, quantities) is a function on one single point.
 
 use super::{Bounds, Points};
+use crate::error::counted;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -136,11 +137,16 @@ impl Field {
             if sample.points.dim() != dim || sample.values.len() != n * components {
                 return Err(Error::shape(
                     format!("sample {k}"),
-                    format!("{n} points in {dim} dimensions with {components} components"),
                     format!(
-                        "points in {} dimensions, {} values",
-                        sample.points.dim(),
-                        sample.values.len()
+                        "{} in {} with {}",
+                        counted(n, "point"),
+                        counted(dim, "dimension"),
+                        counted(components, "component")
+                    ),
+                    format!(
+                        "points in {}, {}",
+                        counted(sample.points.dim(), "dimension"),
+                        counted(sample.values.len(), "value")
                     ),
                 ));
             }
@@ -490,9 +496,9 @@ impl Field {
         let kind = |f: &Field| (f.components, f.vector, f.complex, f.dim());
         if kind(self) != kind(&other) {
             return Err(Error::Data(format!(
-                "{} components in {} dimensions, earlier samples have {} in {}",
-                other.components,
-                other.dim(),
+                "{} in {}, earlier samples have {} in {}",
+                counted(other.components, "component"),
+                counted(other.dim(), "dimension"),
                 self.components,
                 self.dim()
             )));

@@ -1,6 +1,7 @@
 //! Values that look unlike all others: a broken sample, a number that stands for a missing reading, outputs that vanish.
 
 use super::Field;
+use super::npz::contents::component_names;
 use std::collections::HashMap;
 
 /// The fewest samples that show what is usual.
@@ -23,11 +24,9 @@ const FAR: f64 = 10.0;
 
 /// Values that look unlike all others in a field that data files hold under `key`.
 pub(super) fn unlike_others(key: &str, field: &Field) -> Vec<String> {
-    let found = (0..field.components()).filter_map(|c| {
-        let label = match field.components() {
-            1 => key.to_string(),
-            _ => format!("{key}[{c}]"),
-        };
+    let numbered = |key: &str, c: usize| format!("{key}[{c}]");
+    let labels = component_names(key, field.components(), field.is_complex(), numbered);
+    let found = labels.into_iter().enumerate().filter_map(|(c, label)| {
         // A value that marks missing readings makes samples large.
         stands_for_missing(&label, field, c).or_else(|| broken_samples(&label, field, c))
     });

@@ -1,5 +1,6 @@
 //! Point sets in $\mathbb R^d$ and the boxes that hold them.
 
+use crate::error::counted;
 use crate::storage::Array;
 use crate::storage::leaf::{Field as _, Numbers};
 use crate::{Error, Result, memory};
@@ -264,9 +265,9 @@ impl Bounds {
     pub(crate) fn with_periods(mut self, periodic: &[bool]) -> Result<Self> {
         if periodic.len() != self.dim() {
             return Err(Error::Config(format!(
-                "periodic = {periodic:?} has {} entries, the points have {} dimensions; give true or false for each",
+                "periodic = {periodic:?} has length {}, the points have {}; give true or false for each",
                 periodic.len(),
-                self.dim()
+                counted(self.dim(), "dimension")
             )));
         }
         if let Some(k) = (0..self.dim()).find(|&k| periodic[k] && self.width(k) <= 0.0) {
@@ -381,12 +382,20 @@ impl Bounds {
         }
         match points.iter().position(|p| !self.contains(p)) {
             None => Ok(()),
-            Some(index) => Err(Error::OutsideDomain {
-                index,
-                point: points.point(index).to_vec(),
-                domain: self.to_string(),
-                basis,
-            }),
+            Some(index) => Err(self.outside(points, index, basis)),
+        }
+    }
+
+    /// The error about the point `index` that is not where a basis of the family `basis` is defined.
+    pub(crate) fn outside(&self, points: &Points, index: usize, basis: &'static str) -> Error {
+        let wider = points.bounding_box().map(|all| self.union(&all));
+        Error::OutsideDomain {
+            index,
+            point: points.point(index).to_vec(),
+            domain: self.sides.clone(),
+            wider: wider.unwrap_or_else(|| self.clone()).sides,
+            basis,
+            field: String::new(),
         }
     }
 }
@@ -471,8 +480,8 @@ impl Error {
         };
         Error::shape(
             "points",
-            format!("(n, {dim}), a row for each point"),
-            format!("({}, {}){advice}", points.len(), points.dim()),
+            format!("(n, {dim}), a row for each point{advice}"),
+            format!("({}, {})", points.len(), points.dim()),
         )
     }
 }

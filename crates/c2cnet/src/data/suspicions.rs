@@ -5,6 +5,7 @@ use super::npz::contents::value_keys;
 use super::outliers::{unlike_others, vanishing};
 use super::repeats::{digest, first_alike};
 use super::{Dataset, Field, Fields};
+use crate::error::counted;
 use std::collections::HashMap;
 
 impl Dataset {
@@ -127,15 +128,18 @@ impl Dataset {
         let mut warnings = Vec::new();
         if let Some((k, known)) = same.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} training samples repeat others (sample {k} repeats sample {known}): each is used once",
-                same.len()
+                "{} (sample {k} is sample {known} again): each is used once",
+                match same.len() {
+                    1 => "1 training sample repeats another".into(),
+                    n => format!("{n} training samples repeat others"),
+                }
             ));
         }
         if let Some((k, known)) = contradicting.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} training samples have the same inputs as others but different outputs (sample {k} and sample \
-                 {known}): no map can fit both; is an input missing?",
-                contradicting.len()
+                "{} the inputs of others and other outputs (sample {k} and sample {known}): no map can fit both; is an \
+                 input missing?",
+                have(contradicting.len(), "training sample")
             ));
         }
         let set_apart = self.test_indices().into_iter().filter(|&k| !seen[k]);
@@ -144,13 +148,19 @@ impl Dataset {
             .collect();
         if let Some((k, same)) = known.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} test samples have the same inputs as training samples (sample {k} and sample {same}): their errors \
-                 say nothing about new inputs; hold out others",
-                known.len()
+                "{} the inputs of training samples (sample {k} those of sample {same}): their errors say nothing about \
+                 new inputs; set others apart",
+                have(known.len(), "test sample")
             ));
         }
         warnings
     }
+}
+
+/// So many things, and that they have something.
+fn have(count: usize, thing: &str) -> String {
+    let verb = if count == 1 { "has" } else { "have" };
+    format!("{} {verb}", counted(count, thing))
 }
 
 /// Whether a field is the same in all of these samples.
@@ -282,7 +292,7 @@ mod tests {
         says(&data(|k| (k % 7) as f64, k), "no map can fit both");
         let mut leaked = data(|k| (k % 7) as f64, k);
         leaked.n_train = Some(6);
-        assert!(leaked.warnings()[0].contains("1 test samples have the same inputs"));
+        assert!(leaked.warnings()[0].contains("1 test sample has the inputs"));
         let place = Points::new(1, vec![0.5; 3]).unwrap();
         let values = Mat::from_fn(3, 8, |i, k| (i + k) as f64);
         let heap = Field::shared(place, vec![values]).unwrap();

@@ -283,7 +283,7 @@ fn one_sample(decoder: &FieldDecoder, k: usize, sample: &Scattered) -> Result<(G
     let n = sample.points.len();
     let retained = decoder
         .retained_parts(&sample.points)
-        .map_err(|e| Error::Data(format!("output sample {k}: {e}")))?;
+        .map_err(|e| e.of_sample("output", k))?;
     let stacked = decoder.basis().ranges().map(|(_, range)| {
         Mat::from_fn(n * range.len(), 1, |i, _| {
             sample.values[range.start * n + i]

@@ -136,7 +136,7 @@ impl Problems<'_> {
         let design = self
             .part
             .evaluate(&sample.points.select(&kept))
-            .map_err(|e| Error::Data(format!("output sample {k}: {e}")))?;
+            .map_err(|e| e.of_sample("output", k))?;
         let values = self
             .components
             .clone()

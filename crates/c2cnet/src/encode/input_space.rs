@@ -388,7 +388,7 @@ impl FieldEncoder {
                             Some(prior) => prior.encode(&self.basis, sample),
                             None => self.encode_scattered(sample, encoder),
                         }
-                        .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
+                        .map_err(|e| e.of_sample("input", k))
                     },
                 ))?;
                 for (k, column) in columns.iter().enumerate() {

@@ -93,9 +93,7 @@ impl std::fmt::Display for Regularisation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Regularisation::Ridge { lambda: 0.0 } => write!(f, "least squares, lambda 0"),
-            Regularisation::Ridge { lambda } => {
-                write!(f, "ridge, lambda {lambda:.2e} (normalised by n1)")
-            }
+            Regularisation::Ridge { lambda } => write!(f, "ridge, lambda {lambda:.2e}"),
             Regularisation::CutAbsolute { cut } => write!(f, "SVD cut at {cut:.2e}"),
             Regularisation::CutRelative { cut } => write!(f, "SVD cut at {cut:.2e} of the largest"),
         }

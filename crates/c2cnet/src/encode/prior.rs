@@ -110,7 +110,7 @@ impl Prior {
             for part in basis.parts() {
                 let function = &part.components()[0];
                 let inside = function.domain().check(&sample.points, function.family());
-                inside.map_err(|e| Error::Data(format!("input sample {k}: {e}")))?;
+                inside.map_err(|e| e.of_sample("input", k))?;
             }
         }
         let mut prior = Self::first(basis, samples)?;

@@ -143,7 +143,7 @@ fn choose_scattered(
             .and_then(|()| part.evaluate(&samples[k].points))
             .and_then(Spectrum::new)
             .map(|spectrum| (spectrum, columns[k].as_ref()))
-            .map_err(|e| Error::Data(format!("input sample {k}: {e}")))
+            .map_err(|e| e.of_sample("input", k))
     };
     let groups = in_order((0..samples.len()).into_par_iter().map(spectrum_of))?;
     choose(spec, &groups)

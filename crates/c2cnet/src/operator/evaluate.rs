@@ -49,7 +49,8 @@ impl MapsToEvaluate<'_> {
             field.check_outputs(format!("output {name}").trim_end())?;
             let none = Withheld::none();
             let withheld = if withheld { decoder.withheld() } else { &none };
-            let evaluation = Evaluation::new(decoder, field, withheld)?;
+            let evaluation = Evaluation::new(decoder, field, withheld)
+                .map_err(|e| e.at_points_of("output", name))?;
             sums.add(name, &evaluation, &predictions.rows(start, decoder.rank()));
             start += decoder.rank();
         }

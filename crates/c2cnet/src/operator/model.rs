@@ -217,7 +217,8 @@ impl C2CNet {
         let decoder = &self.outputs[place].1;
         let of_output = coordinates.subrows(start, decoder.rank());
         let Some((moving, rows)) = self.moving_rows(output) else {
-            return decoder.decode(of_output, points);
+            let values = decoder.decode(of_output, points);
+            return values.map_err(|e| e.at_points_of("output", output));
         };
         let nodes = moving.nodes(coordinates.subrows(rows.start, rows.len()))?;
         let samples = nodes
@@ -377,7 +378,7 @@ fn encode_fields(encoders: &[(String, FieldEncoder)], fields: &Fields) -> Result
             let encoded = encoder.encode(field);
             match encoder.vector() {
                 Some(_) => encoded.map_err(|e| e.within(&vector_label("input", name))),
-                None => encoded,
+                None => encoded.map_err(|e| e.at_points_of("input", name)),
             }
         })
         .collect::<Result<Vec<_>>>()?;

@@ -79,7 +79,7 @@ fn fits_that_cannot_be() {
         (
             "no training sample",
             fit_says(&no_train, json!({})),
-            &["no training sample"],
+            &["no training sample", "its sets are [\"test\"]"],
         ),
         (
             "fewer sensors than functions",
@@ -153,7 +153,7 @@ fn fits_that_cannot_be() {
         (
             "domain of other dimension",
             fit_says(&line, input(json!({"domain": [[0, 1], [0, 1]]}))),
-            &["2 sides", "1 dimensions"],
+            &["2 sides", "the points have 1 dimension"],
         ),
         (
             "data outside the domain",

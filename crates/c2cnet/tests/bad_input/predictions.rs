@@ -84,17 +84,25 @@ fn predictions_that_cannot_be() {
         (
             "sensors outside",
             predict(&wide, &line(3)),
-            &["point 21", "outside the domain [0, 1]"],
+            &["point 21 of x", "outside [0, 1]", "'input.domain=[["],
         ),
         (
             "a sample's sensors outside",
             predict(&own, &line(3)),
-            &["input sample 1", "outside the domain"],
+            &[
+                "input sample 1: point 3 of x",
+                "outside [0, 1]",
+                "'input.domain=[[",
+            ],
         ),
         (
             "points outside",
             predict(&data.inputs, &Points::linspace(-1.0, 1.0, 5)),
-            &["point 0 = [-1.0]", "outside the domain"],
+            &[
+                "point 0 of y = [-1]",
+                "outside [0, 1]",
+                "'output.domain=[[-1, 1]]'",
+            ],
         ),
         (
             "points in the plane",
@@ -151,12 +159,12 @@ fn predictions_that_cannot_be() {
         (
             "outputs outside",
             evaluate(scalar(Points::linspace(0.0, 2.0, 5), Mat::zeros(5, 12))),
-            &["outside the domain"],
+            &["point 3 of y = [1.5]", "outside [0, 1]"],
         ),
         (
             "a sample's outputs outside",
             evaluate(sampled(5, 2.0)),
-            &["output sample 0", "outside the domain"],
+            &["output sample 0: point 3 of y", "'output.domain=[["],
         ),
         (
             "log of zero",

@@ -15,6 +15,7 @@ use super::{FiniteElements, Settings};
 use crate::basis::{Basis, BuildContext, Design};
 use crate::data::{Bounds, Points};
 use crate::domain::{IntervalMesh, Polygon, RefinableMesh};
+use crate::error::counted;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 
@@ -144,8 +145,9 @@ fn starting_mesh(
         ),
         (AdaptiveStart::Polygon(polygon), 2) => coarse_polygon(polygon, wanted, settings),
         _ => Err(Error::Config(format!(
-            "finite elements: this adaptive mesh cannot be made in {dim} dimensions; \
-             1 (box, data) and 2 (box, data, polygon) are supported"
+            "finite elements: this adaptive mesh cannot be made in {}; 1 (box, data) and 2 (box, data, polygon) are \
+             supported",
+            counted(dim, "dimension")
         ))),
     }
 }

@@ -146,12 +146,7 @@ impl FiniteElements {
             let p = points.point(i);
             let (t, lambda) = locator
                 .locate([p[0], p[1]])
-                .ok_or_else(|| Error::OutsideDomain {
-                    index: i,
-                    point: p.to_vec(),
-                    domain: format!("(a mesh within {})", self.domain()),
-                    basis: FAMILY,
-                })?;
+                .ok_or_else(|| self.domain().outside(points, i, FAMILY))?;
             let g = Geometry::of(mesh, t).shape_gradients(self.settings.degree, lambda);
             let functions = self.element_functions(t).into_iter().enumerate();
             Ok(functions.filter_map(|(k, f)| Some((f?, g[k]))).collect())

@@ -317,12 +317,7 @@ impl Basis for FiniteElements {
         let mut shapes = Vec::with_capacity(points.len());
         for (index, found) in located.into_iter().enumerate() {
             let Some((element, local)) = found else {
-                return Err(Error::OutsideDomain {
-                    index,
-                    point: points.point(index).to_vec(),
-                    domain: format!("(a mesh within {})", self.domain),
-                    basis: FAMILY,
-                });
+                return Err(self.domain.outside(points, index, FAMILY));
             };
             elements.push(element);
             shapes.push(self.mesh.shape(self.settings.degree, local));

@@ -1,7 +1,7 @@
 //! Which of the ranked bases to take, and why, in words.
 
 use super::Ranked;
-use crate::basis::BasisSpec;
+use crate::choose::words::{functions_of, with_count};
 use std::collections::BTreeMap;
 
 /// At most this many input bases are judged by the whole operator.
@@ -47,14 +47,6 @@ pub(in crate::choose) fn finalists(ranked: &[Ranked]) -> Vec<usize> {
     chosen
 }
 
-pub(in crate::choose) fn name_of(spec: &BasisSpec) -> String {
-    let value = serde_json::to_value(spec).unwrap_or_default();
-    let text = |key: &str| value[key].as_str().unwrap_or_default().to_string();
-    format!("{} {}", text("kind"), text("family"))
-        .trim()
-        .to_string()
-}
-
 /// Why [`smallest_good_enough`] took a basis: its error, the rule if it is not the lowest, the best of another family, and
 /// any doubt.
 pub(in crate::choose) fn why_this_basis(
@@ -64,27 +56,24 @@ pub(in crate::choose) fn why_this_basis(
     negligible: f64,
 ) -> String {
     let pick = &ranked[chosen];
-    let name = name_of(&pick.spec);
+    let name = functions_of(&pick.spec);
     let runner_up = ranked
         .iter()
-        .filter(|r| name_of(&r.spec) != name)
+        .filter(|r| functions_of(&r.spec) != name)
         .min_by(|a, b| a.error.total_cmp(&b.error));
     let best = ranked.iter().map(|r| r.error).fold(f64::INFINITY, f64::min);
     let rule = match pick.error {
         e if e <= negligible => {
             format!(
-                ", the smallest basis with error below {negligible:.0e}, which is below any map's error"
+                ", the smallest basis with an error below {negligible:.0e}, which is small enough"
             )
         }
         e if e > best => ", the smallest basis within 10 % of the lowest error".into(),
         _ => String::new(),
     };
     let other = runner_up.map_or(String::new(), |r| {
-        let (functions, name) = (r.functions, name_of(&r.spec));
-        format!(
-            " (best of another family: {functions} {name}, {:.1e})",
-            r.error
-        )
+        let functions = with_count(r.functions, &r.spec);
+        format!(" (best of another family: {functions}, {:.1e})", r.error)
     });
     let doubt = match pick.trusted {
         true => "",
@@ -100,7 +89,7 @@ mod tests {
     #[test]
     fn few_functions_are_enough_where_more_fit_no_better() {
         let ranked = |pairs: &[(usize, f64, f64)]| -> Vec<Ranked> {
-            let spec = BasisSpec::from(crate::basis::PointValuesSpec::default());
+            let spec = crate::basis::BasisSpec::from(crate::basis::PointValuesSpec::default());
             let one = |&(functions, error, fitted)| Ranked {
                 family: 0,
                 spec: spec.clone(),

@@ -212,7 +212,7 @@ impl NpzFile {
         Error::shape(
             format!("{}: `{key}`", self.path.display()),
             expected,
-            shown(found),
+            format!("shape {}", shown(found)),
         )
     }
 

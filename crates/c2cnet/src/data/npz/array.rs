@@ -101,17 +101,17 @@ fn kind_of(dtype: &TypeStr) -> Result<Kind, String> {
         TypeChar::Float => Ok(Kind::Floats),
         TypeChar::Int | TypeChar::Uint | TypeChar::Bool => Ok(Kind::Integers),
         TypeChar::UnicodeStr | TypeChar::ByteStr => Ok(Kind::Text),
-        TypeChar::Object => Err(
-            "is an object array, which NumPy pickles; c2cnet does not read pickles. Put samples \
-             of different lengths, padded, into one array with `x_count` or `y_count`"
-                .into(),
-        ),
+        TypeChar::Object => Err(OBJECTS.into()),
         TypeChar::Complex => Ok(Kind::Complex),
         _ => Err(format!(
             "has dtype {dtype}; convert it to floats or integers first, as with .astype('f8')"
         )),
     }
 }
+
+/// What is said of Python objects, such as lists of different lengths.
+pub(super) const OBJECTS: &str = "is an object array, which NumPy pickles; c2cnet does not read pickles. Put \
+                                  samples of different lengths, padded, into one array with `x_count` or `y_count`";
 
 impl Array {
     /// Reads the entries that follow a header, to the end of the stream; on failure says why.

@@ -54,3 +54,22 @@ pub fn value_keys(data: &Dataset) -> (Vec<String>, Vec<String>) {
     };
     (keys(INPUTS, &data.inputs), keys(OUTPUTS, &data.outputs))
 }
+
+/// What the components of `symbol` are called: itself where there is one, real and imaginary parts where they are those
+/// of complex values, else as `numbered` says.
+pub fn component_names(
+    symbol: &str,
+    count: usize,
+    complex: bool,
+    numbered: impl Fn(&str, usize) -> String,
+) -> Vec<String> {
+    match (count, complex) {
+        (1, _) => vec![symbol.to_string()],
+        (count, true) => {
+            let values = component_names(symbol, count / 2, false, numbered);
+            let parts = |value: String| [format!("Re {value}"), format!("Im {value}")];
+            values.into_iter().flat_map(parts).collect()
+        }
+        (count, false) => (0..count).map(|c| numbered(symbol, c)).collect(),
+    }
+}

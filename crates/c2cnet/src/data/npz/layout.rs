@@ -307,7 +307,7 @@ fn values_at_list(key: &str, at: &[usize], values: &str, shape: &[usize]) -> Opt
 fn points_of(key: &str, at: &[usize], values: &str, shape: &[usize]) -> String {
     let (samples, n) = (shape[0], shape[1]);
     let expected = format!(
-        "({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values}` of shape {}",
+        "({n},), ({n}, dimensions) or ({samples}, {n}, dimensions) to fit `{values}` of shape {}",
         shown(shape)
     );
     if at != [samples, n] {

@@ -1,6 +1,6 @@
 //! [`Dataset::read_npz`].
 
-use super::array::shown;
+use super::array::{OBJECTS, shown};
 use super::layout::{Layout, Place, crossings, one_set, split_axis};
 use super::sets::{read_n_train, read_split};
 use super::{INPUTS, NpzFile, OUTPUTS, Side, join_key, split_key};
@@ -40,7 +40,21 @@ impl Dataset {
     /// # Errors
     /// As [`Dataset::read_npz`], or if a sample has no reading at all.
     pub fn read_npz_with(path: &Path, missing: Missing) -> Result<Dataset> {
-        Dataset::read_with_inputs(NpzFile::open(path)?, missing)
+        Dataset::read_npz_at(path, missing, Vec::new())
+    }
+
+    /// The same, with points by name for inputs whose points the file lacks.
+    ///
+    /// # Errors
+    /// As [`Dataset::read_npz_with`].
+    pub fn read_npz_at(
+        path: &Path,
+        missing: Missing,
+        known: Vec<(String, Points)>,
+    ) -> Result<Dataset> {
+        let mut npz = NpzFile::open(path)?;
+        npz.known = known;
+        Dataset::read_with_inputs(npz, missing)
     }
 
     /// The inputs of a file for prediction, with points by name for inputs whose points the file lacks. Outputs only give
@@ -118,8 +132,49 @@ fn read_rest(mut npz: NpzFile, inputs: Fields, missing: Missing) -> Result<Datas
     Ok(dataset)
 }
 
+/// Names that other programs give to inputs and outputs.
+const HABITS: [[&str; 2]; 5] = [
+    ["x", "y"],
+    ["X", "Y"],
+    ["inputs", "outputs"],
+    ["x_train", "y_train"],
+    ["arr_0", "arr_1"],
+];
+
+/// Refuses a file without values whose arrays have names that other programs give to inputs and outputs.
+fn check_habits(npz: &NpzFile) -> Result<()> {
+    let values = [INPUTS, OUTPUTS].map(|side| [side.values, side.vectors]);
+    if npz
+        .keys
+        .iter()
+        .any(|key| values.as_flattened().contains(&split_key(key).0))
+    {
+        return Ok(());
+    }
+    let habit = HABITS.into_iter().find(|[input, output]| {
+        // A single array without a name is enough to tell.
+        npz.has(input) && (npz.has(output) || *input == "arr_0")
+    });
+    let Some([input, output]) = habit else {
+        return Ok(());
+    };
+    let found = match input {
+        "x" => "x and y are points".to_string(),
+        "arr_0" => "np.savez was called without names".to_string(),
+        _ => format!("{input} and {output} are not known"),
+    };
+    Err(Error::format(
+        &npz.path,
+        format!(
+            "{found}; values are called f (inputs) and u (outputs): save x=points, f=inputs, y=points, u=outputs (or \
+             p=inputs, q=outputs where they have no points)"
+        ),
+    ))
+}
+
 /// Refuses keys that would be ignored: unknown ones, and points that no values use.
 fn check_keys(npz: &NpzFile) -> Result<()> {
+    check_habits(npz)?;
     for key in &npz.keys {
         let (stem, name) = split_key(key);
         let named = key.contains('.');
@@ -394,7 +449,14 @@ fn check_samples(npz: &NpzFile, inputs: &Fields, outputs: &Fields) -> Result<()>
 }
 
 fn read_meta(npz: &mut NpzFile) -> Result<Value> {
-    match npz.string("meta")? {
+    let text = npz.string("meta").map_err(|e| match e {
+        Error::Format { reason, .. } if reason.ends_with(OBJECTS) => npz.bad(
+            "meta",
+            "is a Python object, which NumPy pickles; save it with json.dumps: meta=json.dumps(meta)",
+        ),
+        other => other,
+    });
+    match text? {
         None => Ok(Value::Null),
         Some(text) => serde_json::from_str(&text).map_err(|e| {
             npz.bad(

@@ -265,10 +265,10 @@ fn impossible_settings_are_errors() {
             on(&line, &points, &values),
             "`functions` instead of `size`",
         ),
-        (polygon, on(&line, &points, &values), "1 dimensions"),
+        (polygon, on(&line, &points, &values), "1 dimension;"),
         (data, on(&plane, &grid, &values), "needs `triangles`"),
         (boxed, on(&space, &points, &values), "dimension 3"),
-        (boxed, on(&plane, &points, &values), "expected shape (n, 2)"),
+        (boxed, on(&plane, &points, &values), "expected (n, 2)"),
     ] {
         let error = FiniteElements::new(&read(text), context)
             .unwrap_err()

@@ -149,6 +149,33 @@ fn unknown_missing_and_unused_keys() {
 }
 
 #[test]
+fn names_of_other_programs_are_told_from_points() {
+    let read = |keys: &[&str]| {
+        read_bytes(&archive(&|npz| {
+            keys.iter()
+                .try_for_each(|key| npz.put_f64(key, &[3, 2], [0.0; 6]))
+        }))
+    };
+    let save = "save x=points, f=inputs, y=points, u=outputs";
+    for (keys, said) in [
+        (&["x", "y"][..], "x and y are points;"),
+        (&["X", "Y"], "X and Y are not known;"),
+        (&["inputs", "outputs"], "inputs and outputs are not known;"),
+        (
+            &["x_train", "y_train", "x_test", "y_test"],
+            "x_train and y_train are not known;",
+        ),
+        (&["arr_0", "arr_1"], "np.savez was called without names;"),
+        (&["arr_0"], "np.savez was called without names;"),
+    ] {
+        assert_says(read(keys), &["data.npz: ", said, save]);
+    }
+    // Where there are values, a name is a mistake of its own.
+    assert_says(read(&["f", "X", "Y"]), &["unknown key `X`"]);
+    assert_says(read(&["x"]), &["`x` is not used"]);
+}
+
+#[test]
 fn vectors_that_do_not_fit() {
     assert_says(
         read_with(&|npz| npz.put_f64("p", &[3, 2, 1], [0.0; 6])),
@@ -214,7 +241,7 @@ fn shapes_that_do_not_fit() {
     };
     assert_says(
         read(&[5, 1], &[3, 4]),
-        &["`x`", "(5, 1)", "(4, dimensions)", "(3, 4)"],
+        &["`x`", "(5, 1)", "(4,), (4, dimensions) or", "(3, 4)"],
     );
     assert_says(read(&[3, 4], &[3, 4]), &["third axis"]);
     assert_says(
@@ -222,7 +249,13 @@ fn shapes_that_do_not_fit() {
         &["`x`", "(2, 4, 1)", "(3, 4, dimensions)"],
     );
     assert_says(read(&[4], &[4]), &["`f`", "(samples, points)", "(4,)"]);
-    assert_says(read(&[101], &[101, 30]), &["transposed", "save f.T"]);
+    // The fact comes first, what to do last.
+    let transposed = read(&[101], &[101, 30]).unwrap_err().to_string();
+    assert!(
+        transposed.contains("`f`: found shape (101, 30), expected (samples, points)")
+            && transposed.ends_with("f looks transposed, save f.T"),
+        "{transposed}"
+    );
     assert_says(read(&[101, 1], &[30, 2, 101]), &["np.moveaxis(f, 1, -1)"]);
     assert_says(read(&[30, 101], &[101]), &["are x and f swapped?"]);
     assert_says(read(&[4], &[4]), &["of a single sample save f[None]"]);
@@ -296,6 +329,20 @@ fn splits_triangles_and_meta_out_of_range() {
     assert_says(
         read_with(&|npz| npz.put_str("meta", "{'a': 1}")),
         &["`meta` is not JSON", "json.dumps"],
+    );
+    let entry = |key: &str, array| {
+        let x = npy("'<f8'", "False", "(2,)", &f8(&[0.0, 1.0]));
+        let f = npy("'<f8'", "False", "(1, 2)", &f8(&[0.0, 1.0]));
+        read_bytes(&raw_archive(&[
+            ("x.npy", x),
+            ("f.npy", f),
+            (&format!("{key}.npy"), array),
+        ]))
+    };
+    let object = npy("'|O'", "False", "()", b"a dictionary");
+    assert_says(
+        entry("meta", object),
+        &["`meta` is a Python object", "meta=json.dumps(meta)"],
     );
     assert_says(
         read_with(&|npz| npz.put_f64("meta", &[], [1.0])),

@@ -1,0 +1,89 @@
+//! Functions of a basis, in words.
+
+use crate::basis::BasisSpec;
+use crate::error::counted;
+
+/// The plural: "cosine Fourier functions".
+pub(super) fn functions_of(spec: &BasisSpec) -> String {
+    let (noun, of) = noun_of(spec);
+    format!("{noun}s{of}")
+}
+
+/// With their number: "12 Legendre polynomials".
+pub(super) fn with_count(functions: usize, spec: &BasisSpec) -> String {
+    let (noun, of) = noun_of(spec);
+    format!("{}{of}", counted(functions, &noun))
+}
+
+/// A verb for that many of them: "1 loses", "12 lose".
+pub(super) fn verb(functions: usize, verb: &str) -> String {
+    match (functions, verb) {
+        (1, "have") => "has".into(),
+        (1, _) => format!("{verb}s"),
+        _ => verb.into(),
+    }
+}
+
+/// The singular, and what stays behind it in the plural.
+fn noun_of(spec: &BasisSpec) -> (String, &'static str) {
+    let value = serde_json::to_value(spec).unwrap_or_default();
+    let text = |key: &str| value[key].as_str().unwrap_or_default();
+    let noun = match text("family") {
+        "fourier" => format!("{} Fourier function", text("kind")),
+        "polynomial" => match text("kind") {
+            "chebyshev" => "Chebyshev polynomial".into(),
+            _ => "Legendre polynomial".into(),
+        },
+        "random-features" => "random feature".into(),
+        "radial" => "radial function".into(),
+        "laplace" => "Laplace eigenfunction".into(),
+        "finite-elements" => "finite-element function".into(),
+        "point-values" => "point value".into(),
+        "single-value" => "value".into(),
+        "pca" | "hybrid" => "learned direction".into(),
+        "mixed" => return ("product".into(), " of functions"),
+        other => format!("{other} function"),
+    };
+    (noun, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn functions_have_names_and_numbers() {
+        let spec =
+            |value: serde_json::Value| -> BasisSpec { serde_json::from_value(value).unwrap() };
+        let mixed = json!({"family": "mixed", "kinds": ["sine", "legendre"], "modes": [6, 5]});
+        for (value, n, words) in [
+            (
+                json!({"family": "polynomial", "functions": 12}),
+                12,
+                "12 Legendre polynomials",
+            ),
+            (
+                json!({"family": "fourier", "kind": "cosine", "functions": 24}),
+                24,
+                "24 cosine Fourier functions",
+            ),
+            (
+                json!({"family": "random-features", "functions": 24}),
+                24,
+                "24 random features",
+            ),
+            (mixed, 30, "30 products of functions"),
+            (json!({"family": "point-values"}), 1, "1 point value"),
+        ] {
+            assert_eq!(with_count(n, &spec(value)), words);
+        }
+        let mixed = json!({"family": "mixed", "kinds": ["sine"], "modes": [6]});
+        assert_eq!(functions_of(&spec(mixed)), "products of functions");
+        assert_eq!(
+            (verb(1, "lose"), verb(2, "lose")),
+            ("loses".into(), "lose".into())
+        );
+        assert_eq!(verb(1, "have"), "has");
+    }
+}
