@@ -49,9 +49,14 @@ impl Frame {
         Ok(Frame(factors))
     }
 
+    /// Whether all coefficients are used as they are.
+    pub(super) fn is_none(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
     /// Coordinates from coefficients, one column per sample.
     pub(super) fn apply(&self, basis: &FieldBasis, coefficients: Mat<f64>) -> Mat<f64> {
-        if self.0.iter().all(Option::is_none) {
+        if self.is_none() {
             return coefficients;
         }
         let mut out = coefficients;

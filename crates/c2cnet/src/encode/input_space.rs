@@ -1,5 +1,6 @@
 //! From input fields to one coefficient vector per sample.
 
+use super::elsewhere::{Elsewhere, Expected};
 use super::frame::Frame;
 use super::prior::Prior;
 use super::regularise::{self, Factored, check_count, choose_regularisation, factor, learn};
@@ -71,9 +72,16 @@ pub struct FieldEncoder {
     /// The range of the training samples; empty in models of older versions.
     #[serde(default)]
     seen: Seen,
+    /// What to expect of coefficients where fields are observed at other points than those of the fit, unless least
+    /// squares serve there, too.
+    #[serde(default)]
+    expected: Option<Expected>,
     /// The factorisation at the points encoded last: most predictions use the same sensors.
     #[serde(skip)]
     cache: Mutex<Option<Factored>>,
+    /// The same for points other than those of the fit, where coefficients are expected.
+    #[serde(skip)]
+    elsewhere: Mutex<Option<Arc<Elsewhere>>>,
 }
 
 restore_settled!(FieldEncoder);
@@ -157,7 +165,9 @@ impl FieldEncoder {
             standard: None,
             vector: None,
             seen: Seen::of(given),
+            expected: None,
             cache: Mutex::new(cache),
+            elsewhere: Mutex::default(),
         };
         let mut coefficients = encoder.encode_values(given)?;
         if transform.standardises() {
@@ -165,9 +175,29 @@ impl FieldEncoder {
             encoder.standardise(&mut coefficients);
         } else if !raw {
             encoder.frame = Frame::new(&encoder.basis, given, encoder.prior.is_some())?;
+            if encoder.frame.is_none() && spec.method == Method::Ridge {
+                encoder.expected = encoder.expect(given, coefficients.as_ref())?;
+            }
             coefficients = encoder.frame.apply(&encoder.basis, coefficients);
         }
         Ok((encoder, coefficients))
+    }
+
+    #[cfg(test)]
+    pub(super) fn expect_nothing(&mut self) {
+        self.expected = None;
+    }
+
+    /// What to expect of coefficients, from those of the training samples at shared points.
+    fn expect(&self, given: &Field, coefficients: MatRef<'_, f64>) -> Result<Option<Expected>> {
+        let some: Vec<usize> = (0..given.samples().min(CHOICE_SAMPLES)).collect();
+        let field = given.select(&some);
+        let field = transformed(&field, self.transform)?;
+        let Observations::Shared { points, values } = field.observations() else {
+            return Ok(None);
+        };
+        let encoders = self.encoders_at(points)?;
+        Expected::new(&self.basis, (points, &encoders), values, coefficients).map(Some)
     }
 
     /// Fits the encoder of vectors without points to training samples and encodes them. Coefficients are always
@@ -199,7 +229,9 @@ impl FieldEncoder {
             standard: None,
             vector: Some(vector),
             seen: Seen::of(field),
+            expected: None,
             cache: Mutex::default(),
+            elsewhere: Mutex::default(),
         };
         Ok((encoder, coefficients))
     }
@@ -367,6 +399,13 @@ impl FieldEncoder {
         {
             return prior.encode_shared(&self.basis, points, values);
         }
+        if let (Some(expected), Observations::Shared { points, values }) =
+            (&self.expected, field.observations())
+            && self.seen.points() != Some(points)
+        {
+            let elsewhere = self.elsewhere(expected, points)?;
+            return Ok(expected.encode(&self.basis, &elsewhere, values));
+        }
         let mut out = Mat::zeros(self.basis.len(), field.samples());
         match field.observations() {
             Observations::Shared { points, values } => {
@@ -439,6 +478,16 @@ impl FieldEncoder {
         Ok(encoders)
     }
 
+    fn elsewhere(&self, expected: &Expected, points: &Points) -> Result<Arc<Elsewhere>> {
+        let mut cache = self.elsewhere.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(known) = cache.as_ref().filter(|known| known.points == *points) {
+            return Ok(known.clone());
+        }
+        let new = Arc::new(expected.at(&self.basis, points, &self.regularisations)?);
+        *cache = Some(new.clone());
+        Ok(new)
+    }
+
     fn settle(&mut self) -> Result<()> {
         let size = self.basis.len();
         let standard = match &self.standard {
@@ -452,7 +501,8 @@ impl FieldEncoder {
             None => !self.basis.is_vector(),
         };
         let sizes = self.sizes.is_empty() || self.sizes.len() == self.components();
-        if !settled || !standard || !vector || !sizes {
+        let expected = self.expected.as_ref().is_none_or(|e| e.fits(&self.basis));
+        if !settled || !standard || !vector || !sizes || !expected {
             return Err(Error::Data("the model's encoder is incomplete".into()));
         }
         if let Some(prior) = &self.prior {

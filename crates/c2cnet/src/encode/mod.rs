@@ -11,6 +11,7 @@ mod choice;
 mod clusters;
 pub mod conformance;
 mod diagnostics;
+mod elsewhere;
 mod frame;
 mod input_space;
 mod orthonormal;

@@ -166,3 +166,61 @@ proptest! {
         prop_assert!(off < 1e-8, "{off}");
     }
 }
+
+/// Smooth fields at every point, every second and every fourth one: with what is expected of coefficients they stay the
+/// same, where least squares amplify what polynomials cannot represent, or do not determine them.
+#[test]
+fn coefficients_hold_at_fewer_points() {
+    let field = |every: usize| {
+        let points = Points::new(1, (0..97).step_by(every).map(|i| i as f64 / 96.0).collect());
+        let points = points.unwrap();
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+        let draws: Vec<f64> = (0..60 * 200).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let values = faer::Mat::from_fn(points.len(), 200, |i, k| {
+            let wave = |j: usize| {
+                let turn = std::f64::consts::PI * j as f64 * points.point(i)[0];
+                (-0.35 * j as f64).exp()
+                    * (draws[60 * k + j] * turn.cos() + draws[60 * k + 30 + j] * turn.sin())
+            };
+            (0..30).map(wave).sum()
+        });
+        Field::shared(points, vec![values]).unwrap()
+    };
+    for (settings, least_squares_fail) in [
+        (json!({"family": "polynomial", "functions": 22}), true),
+        (
+            json!({"family": "fourier", "kind": "cosine", "functions": 20}),
+            false,
+        ),
+    ] {
+        let spec = EncoderSpec::ridge(1e-14);
+        let all = field(1);
+        let (encoder, a) = FieldEncoder::fit(
+            basis(1, settings.clone(), 1, false),
+            &spec,
+            Transform::None,
+            &all,
+        )
+        .unwrap();
+        let mut plain =
+            FieldEncoder::fit(basis(1, settings, 1, false), &spec, Transform::None, &all)
+                .unwrap()
+                .0;
+        plain.expect_nothing();
+        let off = |encoder: &FieldEncoder, every: usize| {
+            let found = encoder.encode(&field(every)).unwrap();
+            let norm = |m: faer::MatRef<'_, f64>| m.squared_norm_l2().sqrt();
+            norm((&found - &a).as_ref()) / norm(a.as_ref())
+        };
+        assert!(off(&encoder, 1) < 1e-12);
+        let (half, quarter) = (off(&encoder, 2), off(&encoder, 4));
+        assert!(half < 2e-2 && quarter < 0.1, "{half:e} {quarter:e}");
+        let least_squares = off(&plain, 4);
+        assert!(
+            !least_squares_fail || least_squares > 10.0 * quarter,
+            "{least_squares:e} {quarter:e}"
+        );
+        // With as many functions as these points there is nothing to determine them otherwise.
+        assert!(off(&encoder, 8) < 0.7);
+    }
+}
