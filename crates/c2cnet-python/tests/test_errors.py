@@ -103,9 +103,9 @@ def test_settings_that_cannot_be(parts, parameters):
     [
         (["1 component", "2 components"], {"f": np.stack([F, F], axis=-1)}),
         (["1 coordinate", "2 coordinates"], {"f": F, "x": np.zeros((20, 2))}),
-        (["outside the domain [0, 1]", "point 10"], {"f": F, "x": 2 * X}),
+        (["point 10 of x = [1.053] lies outside [0, 1]", "'input.domain=[[0, 2]]'"], {"f": F, "x": 2 * X}),
         (["input sample 1", "outside"], {"f": list(F[:2]), "x": [X, 3 * X]}),
-        (["point 0 = [-1.0]", "larger `domain`"], {"f": F, "y": [[-1.0]]}),
+        (["point 0 of y = [-1]", "'output.domain=[[-1, 1]]'"], {"f": F, "y": [[-1.0]]}),
         (["(n, 1)", "(1, 2)"], {"f": F, "y": [[0.0, 0.0]]}),
         (["points of 12 samples", "of 2"], {"f": F, "y": [X, X]}),
         (["input `f`", "\"h\""], {"f": {"h": F}, "x": {"h": X}}),
@@ -119,7 +119,7 @@ def test_predictions_that_cannot_be(model, parts, arguments):
 
 
 def test_coefficients_of_other_length(model):
-    with pytest.raises(ValueError, match="5 per sample.*found 6"):
+    with pytest.raises(ValueError, match="found 6, expected 5 per sample"):
         model.map_coefficients(np.zeros((3, 6)))
     with pytest.raises(ValueError, match="coordinates"):
         model.decode(np.zeros((3, 99)))

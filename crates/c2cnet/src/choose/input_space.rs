@@ -159,7 +159,7 @@ impl Search<'_> {
                     Ordering::Greater => {
                         format!("{} {}", verb(functions, "lose"), lost_more(lost, kept))
                     }
-                    Ordering::Equal => "are more functions".into(),
+                    Ordering::Equal => "there are more of them".into(),
                     Ordering::Less => "the symmetries do not map their space into itself".into(),
                 };
                 format!(
