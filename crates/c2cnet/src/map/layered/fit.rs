@@ -96,7 +96,8 @@ fn fit_with<T: Scalar>(
     let samples = &data.samples;
     let coefficients = linalg::select_columns(samples.coefficients, &split.train);
     let fold = samples.targets.select(&split.train);
-    let (base, of_training) = start(coefficients.as_ref(), &fold)?;
+    let groups = data.latent.functions().groups();
+    let (base, of_training) = start(coefficients.as_ref(), &fold, groups.terms() > 1)?;
     let latent = data.latent.clone().standardised(coefficients.as_ref());
     let mut offsets = base.predict(samples.coefficients);
     replace_columns(&mut offsets, &split.train, of_training.as_ref());
@@ -108,7 +109,7 @@ fn fit_with<T: Scalar>(
     let shape = Shape {
         inputs: latent.channels(),
         channels: spec.channels,
-        matrices: latent.functions().groups().matrices(),
+        matrices: groups.matrices(),
         layers: spec.layers,
         hidden: spec.hidden,
         outputs: latent.components(),
@@ -167,10 +168,12 @@ fn fit_with<T: Scalar>(
 /// What the layers add to: the linear map, unless its error is much smaller on its own samples than on others. Its
 /// training residuals would then differ from those elsewhere, and layers would learn to correct the wrong ones. If the map
 /// is still useful for new samples, it comes with leave-one-out predictions for the training samples; otherwise layers
-/// add to the mean.
+/// add to the mean. So do layers that can shift and differentiate fields: what an underdetermined linear map errs by is
+/// noise that no layers can learn, and they need no such map.
 fn start(
     coefficients: MatRef<'_, f64>,
     targets: &Targets,
+    shifts: bool,
 ) -> Result<(LinearMap, Option<Mat<f64>>)> {
     let linear = LinearMap::fit(coefficients, targets)?;
     let all: Vec<usize> = (0..coefficients.ncols()).collect();
@@ -183,7 +186,8 @@ fn start(
         return Ok((linear, None));
     }
     let mean = linear.clone().without_slope();
-    let predictions = match left_out < USEFUL_SHARE * error(&mean) {
+    let useful = !shifts && left_out < USEFUL_SHARE * error(&mean);
+    let predictions = match useful {
         true => linear.left_out_predictions(coefficients, targets.coordinates.as_ref()),
         false => None,
     };
