@@ -26,10 +26,10 @@ const PROBE_SAMPLES: usize = 32;
 pub(super) fn stencil(points: &Points, x: &[f64], without: Option<usize>) -> Option<Stencil> {
     let near = nearest(points, x, without);
     let (&(farthest, _), neighbours) = near.split_last()?;
-    match neighbours.first()? {
+    match *neighbours.first()? {
         // The point itself, by coordinates of other bits.
-        &(0.0, i) => return Some(vec![(i, 1.0)]),
-        &(distance, _) if distance == farthest => return None,
+        (0.0, i) => return Some(vec![(i, 1.0)]),
+        (distance, _) if distance == farthest => return None,
         _ => {}
     }
     let offset = |i: usize, k: usize| (points.point(i)[k] - x[k]) / farthest;

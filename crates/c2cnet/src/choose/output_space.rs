@@ -202,16 +202,7 @@ impl Search<'_> {
         }
         let Some(ranking) = &draft.ranking else {
             let learned = settings.space.is_none() && space.is_some() && !vector;
-            return Ok(learned.then(|| Choice {
-                subject: Subject::OutputBasis,
-                field: name.clone(),
-                candidates: Vec::new(),
-                chosen: "learned directions".into(),
-                why: format!(
-                    "{} points are too few to compare prescribed functions",
-                    self.some.outputs[draft.index].1.points_of(0).len()
-                ),
-            }));
+            return Ok(learned.then(|| self.too_few_points(draft)));
         };
         let OutputRanking { ranked, chosen, .. } = ranking;
         let pick = &ranked[*chosen];
@@ -264,6 +255,18 @@ impl Search<'_> {
             why,
             ..choice
         }))
+    }
+
+    /// The choice where the output's points are too few to compare anything.
+    fn too_few_points(&self, draft: &OutputDraft) -> Choice {
+        let points = self.some.outputs[draft.index].1.points_of(0).len();
+        Choice {
+            subject: Subject::OutputBasis,
+            field: draft.plan.name.clone(),
+            candidates: Vec::new(),
+            chosen: "learned directions".into(),
+            why: format!("{points} points are too few to compare prescribed functions"),
+        }
     }
 
     /// What interpolation between the points of output `i` is expected to lose, on a grid.

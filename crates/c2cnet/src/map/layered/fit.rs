@@ -97,7 +97,8 @@ fn fit_with<T: Scalar>(
     let coefficients = linalg::select_columns(samples.coefficients, &split.train);
     let fold = samples.targets.select(&split.train);
     let groups = data.latent.functions().groups();
-    let (base, of_training) = start(coefficients.as_ref(), &fold, groups.terms() > 1)?;
+    let shifts = groups.terms() > 1;
+    let (base, of_training) = start(coefficients.as_ref(), &fold, shifts)?;
     let latent = data.latent.clone().standardised(coefficients.as_ref());
     let mut offsets = base.predict(samples.coefficients);
     replace_columns(&mut offsets, &split.train, of_training.as_ref());
@@ -130,7 +131,7 @@ fn fit_with<T: Scalar>(
     };
     let training = of(&split.train);
     let validation = (!split.validation.is_empty()).then(|| of(&split.validation));
-    let plan = spec.plan(split.train.len(), seed);
+    let plan = spec.plan(split.train.len(), shifts, seed);
     let mark = samples.mark(split, &serde_json::json!([shape, spec, plan]));
     let mut state = match observer.resume(&mark)? {
         Some(archive) => State::load(archive, shape.parameters(), &mark)?,

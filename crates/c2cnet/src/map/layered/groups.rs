@@ -214,10 +214,10 @@ mod tests {
         for i in 0..25 {
             assert!((0..25).all(|j| forth[i][j] == back[j][i]));
         }
-        for matrix in 0..36 {
+        for (matrix, number) in numbers.iter().enumerate() {
             for (to, from, negative) in groups.uses(matrix) {
                 let sign = if negative { -1.0 } else { 1.0 };
-                assert_eq!(forth[to][from], sign * numbers[matrix]);
+                assert_eq!(forth[to][from], sign * number);
             }
         }
     }

@@ -12,6 +12,11 @@ use serde::{Deserialize, Serialize};
 /// With more samples than this weights decay by less than 1 per step and rate.
 const FULL_DECAY: f64 = 1000.0;
 
+/// Layers whose functions shifts turn into each other need less of it: they cannot tell one place from another. On
+/// Navier-Stokes flow, 800 samples, the error on held-out ones is 4.4e-3 with all of it (150 passes) and 2.8e-3 with this
+/// part or less (100 passes).
+const DECAY_OF_WAVES: f64 = 0.01;
+
 /// Products in a pass of one sample through a network of three hidden layers of 300.
 const USUAL_NETWORK: f64 = 3e5;
 
@@ -40,7 +45,7 @@ pub(crate) struct Sizes {
 /// | `basis` | `laplace` | the layers' basis: on the data's triangles, if there are any, else on the box | any family that is not learned |
 /// | `points` | 1024 | latent points, at most: the output's own, fewer lines of a larger grid, or as many well spread ones | at least 16 |
 /// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
-/// | `optimiser` | `adamw`, decay 1,000 over the number of samples, at most 1 | the update rule | see [`Optimiser`] |
+/// | `optimiser` | `adamw`, decay 1,000 over the number of samples, at most 1; a hundredth of that for waves along periodic axes | the update rule | see [`Optimiser`] |
 /// | `schedule` | `one-cycle` | how the learning rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
 /// | `rate` | 4e-3 | peak of the learning rate | positive |
 /// | `epochs` | 40 | passes over the samples | positive |
@@ -165,7 +170,7 @@ impl LayeredSpec {
         if self.basis.is_none() {
             all.push(cite::LAPLACE_EIGENFUNCTIONS);
         }
-        all.push(match self.optimiser(1).kind {
+        all.push(match self.optimiser(1, false).kind {
             OptimiserKind::Adam => cite::ADAM,
             OptimiserKind::AdamW => cite::ADAMW,
         });
@@ -176,11 +181,13 @@ impl LayeredSpec {
     }
 
     /// The update rule. Its default weight decay is the same over a whole training, however many samples and thus
-    /// steps it has: layers have more parameters than a thousand samples have numbers.
-    fn optimiser(&self, samples: usize) -> Optimiser {
+    /// steps it has: layers have more parameters than a thousand samples have numbers. `shifts`: whether the functions
+    /// make groups.
+    fn optimiser(&self, samples: usize, shifts: bool) -> Optimiser {
+        let part = if shifts { DECAY_OF_WAVES } else { 1.0 };
         self.optimiser.unwrap_or(Optimiser {
             kind: OptimiserKind::AdamW,
-            weight_decay: (FULL_DECAY / samples as f64).min(1.0),
+            weight_decay: part * (FULL_DECAY / samples as f64).min(1.0),
             ..Optimiser::default()
         })
     }
@@ -226,14 +233,14 @@ impl LayeredSpec {
     }
 
     /// The plan for the given number of training samples.
-    pub(super) fn plan(&self, samples: usize, seed: u64) -> Plan {
+    pub(super) fn plan(&self, samples: usize, shifts: bool, seed: u64) -> Plan {
         let batch = match self.batch {
             BatchSize::Samples(n) => Some(n.min(samples)),
             BatchSize::All(_) => None,
         };
         let stage = Stage {
             loss: Loss::default(),
-            optimiser: self.optimiser(samples),
+            optimiser: self.optimiser(samples, shifts),
             schedule: self.schedule,
             rate: self.rate,
             steps: self.epochs * samples.div_ceil(batch.unwrap_or(samples)),
