@@ -231,7 +231,8 @@ def table(rows):
         cells = [errors_of([r for r in mine if r["column"] == c]) for c in ("plain", "scaled")]
         cells.append(errors_of([r for r in rows if (r["problem"], r["column"]) == (problem, "default")]))
         plain = next((r for r in mine if r["column"] == "plain"), mine[0])
-        cells += [f"{plain[k]:.1e}" for k in ("floor", "mean_rl2e", "linear_rl2e")]
+        # Rows copied from what a command printed lack the linear map.
+        cells += [f"{plain[k]:.1e}" if k in plain else "-" for k in ("floor", "mean_rl2e", "linear_rl2e")]
         lines.append(f"| {problem} | {method} | {printed:.2e} | " + " | ".join(cells) + f" | {differs} |")
     return "\n".join(lines)
 

@@ -41,7 +41,8 @@ fn windowed_features_elements_and_wendland_functions_are_stored_by_blocks() {
     let points = scattered(2, 300, 1);
     for (name, design) in toy::planar_designs(&points) {
         let blocks = matches!(design, Design::Blocks(_));
-        let expected = !["global", "fourier", "polynomial", "gaussian"].contains(&name);
+        let dense = ["global", "fourier", "polynomial", "gaussian", "hybrid"];
+        let expected = !dense.contains(&name);
         assert_eq!(blocks, expected, "{name}");
     }
 }

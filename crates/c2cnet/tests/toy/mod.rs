@@ -84,14 +84,35 @@ pub fn planar_families() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The design matrices of [`planar_families`] and of point values, at the same points.
+/// Polynomials and twelve directions learned from fields at the points.
+pub fn hybrid(points: &Points) -> Arc<dyn Basis> {
+    let amplitudes = random(2, 30, 7);
+    let values = Mat::from_fn(points.len(), 30, |i, k| {
+        let (p, w) = (points.point(i), 1.0 + k as f64 / 5.0);
+        amplitudes[(0, k)] * (w * PI * p[0]).sin()
+            + amplitudes[(1, k)] * (w * PI * p[0] * p[1]).cos()
+    });
+    let polynomials = json!({"family": "polynomial", "total_degree": 3});
+    let domain = Bounds::unit(points.dim());
+    spec(json!({"family": "hybrid", "prescribed": polynomials, "learned": 12}))
+        .build(BuildContext {
+            points: Some(points),
+            values: Some(values.as_ref()),
+            ..BuildContext::on(&domain)
+        })
+        .unwrap()
+}
+
+/// The design matrices of [`planar_families`], of point values and of a hybrid space, at the same points.
 pub fn planar_designs(points: &Points) -> Vec<(&'static str, Design)> {
     let mut families = planar_families();
     families.push(("point values", json!({"family": "point-values"})));
-    families
+    let mut designs: Vec<(&'static str, Design)> = families
         .into_iter()
         .map(|(name, json)| (name, basis(json, points).evaluate(points).unwrap()))
-        .collect()
+        .collect();
+    designs.push(("hybrid", hybrid(points).evaluate(points).unwrap()));
+    designs
 }
 
 /// The spectral norm.
