@@ -176,7 +176,7 @@ fn repeated_samples_and_known_test_samples_are_named() {
     let out = folder.command(&fit).output().unwrap();
     let said = String::from_utf8(out.stderr).unwrap();
     assert!(
-        out.status.success() && said.contains("sample 30 is sample 0 again"),
+        out.status.success() && said.contains("sample 30 repeats sample 0"),
         "{said}"
     );
 }

@@ -260,11 +260,11 @@ fn a_single_sample_needs_an_axis_in_front() {
     folder.fail(
         &["inspect", "grid.npz"],
         3,
-        &["of a single sample save f[None]"],
+        &["for a single sample save f[None]"],
     );
     field("line.npz", &[101], false);
     let predict = ["predict", "model.c2c", "line.npz", "-o", "p.npz"];
-    folder.fail(&predict, 3, &["of a single sample save f[None]"]);
+    folder.fail(&predict, 3, &["for a single sample save f[None]"]);
     let vectors = |name: &str, samples: usize, shape: &[usize]| {
         write_npz(&folder.path(name), |npz| {
             let value = |i: usize| (i as f64).sin();

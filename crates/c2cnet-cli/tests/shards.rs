@@ -156,7 +156,7 @@ fn bad_shards_are_named_and_skipped_on_request() {
     folder.fail(
         &arguments,
         3,
-        &["shards/1b.npz", "other points", "--skip-bad"],
+        &["shards/1b.npz", "the points differ", "--skip-bad"],
     );
     std::fs::remove_file(folder.path("shards/1b.npz")).unwrap();
     folder.fail(&arguments, 4, &["shards/2.npz", "--skip-bad"]);

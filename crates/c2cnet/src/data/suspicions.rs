@@ -128,7 +128,7 @@ impl Dataset {
         let mut warnings = Vec::new();
         if let Some((k, known)) = same.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} (sample {k} is sample {known} again): each is used once",
+                "{} (sample {k} repeats sample {known}): each is used once",
                 match same.len() {
                     1 => "1 training sample repeats another".into(),
                     n => format!("{n} training samples repeat others"),
@@ -137,8 +137,8 @@ impl Dataset {
         }
         if let Some((k, known)) = contradicting.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} the inputs of others and other outputs (sample {k} and sample {known}): no map can fit both; is an \
-                 input missing?",
+                "{} the same inputs as others but different outputs (sample {k} and sample {known}): no map can fit \
+                 both; is an input missing?",
                 have(contradicting.len(), "training sample")
             ));
         }
@@ -148,8 +148,8 @@ impl Dataset {
             .collect();
         if let Some((k, same)) = known.first().filter(|_| !all_alike) {
             warnings.push(format!(
-                "{} the inputs of training samples (sample {k} those of sample {same}): their errors say nothing about \
-                 new inputs; set others apart",
+                "{} the same inputs as training samples (sample {k} and sample {same}): their errors say nothing about \
+                 new inputs; hold out others",
                 have(known.len(), "test sample")
             ));
         }
@@ -157,7 +157,7 @@ impl Dataset {
     }
 }
 
-/// So many things, and that they have something.
+/// The number of things, and the verb for what they have.
 fn have(count: usize, thing: &str) -> String {
     let verb = if count == 1 { "has" } else { "have" };
     format!("{} {verb}", counted(count, thing))
@@ -292,7 +292,7 @@ mod tests {
         says(&data(|k| (k % 7) as f64, k), "no map can fit both");
         let mut leaked = data(|k| (k % 7) as f64, k);
         leaked.n_train = Some(6);
-        assert!(leaked.warnings()[0].contains("1 test sample has the inputs"));
+        assert!(leaked.warnings()[0].contains("1 test sample has the same inputs"));
         let place = Points::new(1, vec![0.5; 3]).unwrap();
         let values = Mat::from_fn(3, 8, |i, k| (i + k) as f64);
         let heap = Field::shared(place, vec![values]).unwrap();

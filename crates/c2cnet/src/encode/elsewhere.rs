@@ -14,7 +14,7 @@ use super::{Encoder, Regularisation, Spectrum};
 use crate::basis::{Design, FieldBasis, VectorBasis};
 use crate::data::Points;
 use crate::storage::tensor;
-use crate::{Result, linalg};
+use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -176,14 +176,24 @@ impl Expected {
         out
     }
 
-    /// Whether it is one for coefficients of `basis`.
-    pub(super) fn fits(&self, basis: &FieldBasis) -> bool {
+    /// Checks that it is one for coefficients of `basis`.
+    ///
+    /// # Errors
+    /// With the numbers of both.
+    pub(super) fn check(&self, basis: &FieldBasis) -> Result<()> {
         let (size, parts) = (basis.len(), basis.parts().len());
-        let positive = |v: &[f64]| v.iter().all(|v| *v >= 0.0 && v.is_finite());
-        (self.mean.len(), self.deviation.len()) == (size, size)
+        let valid = |v: &[f64]| v.iter().all(|v| *v >= 0.0 && v.is_finite());
+        let fits = (self.mean.len(), self.deviation.len()) == (size, size)
             && (self.noise.len(), self.condition.len()) == (parts, parts)
-            && positive(&self.deviation)
-            && positive(&self.noise)
+            && valid(&self.deviation)
+            && valid(&self.noise);
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Data(format!(
+                "the model's encoder expects {} coefficients of a basis with {size}",
+                self.mean.len()
+            ))),
+        }
     }
 }
 

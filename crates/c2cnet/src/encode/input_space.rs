@@ -501,12 +501,14 @@ impl FieldEncoder {
             None => !self.basis.is_vector(),
         };
         let sizes = self.sizes.is_empty() || self.sizes.len() == self.components();
-        let expected = self.expected.as_ref().is_none_or(|e| e.fits(&self.basis));
-        if !settled || !standard || !vector || !sizes || !expected {
+        if !settled || !standard || !vector || !sizes {
             return Err(Error::Data("the model's encoder is incomplete".into()));
         }
         if let Some(prior) = &self.prior {
             prior.check(&self.basis)?;
+        }
+        if let Some(expected) = &self.expected {
+            expected.check(&self.basis)?;
         }
         self.frame.check(&self.basis)
     }

@@ -419,7 +419,7 @@ pub(super) fn check_kind(
             let single = match found == 1 && field.samples() == fitted {
                 true => {
                     let key = if kind == "input" { "p" } else { "q" };
-                    format!("; of a single sample save {key}[None], of shape (1, {fitted})")
+                    format!("; for a single sample save {key}[None], of shape (1, {fitted})")
                 }
                 false => String::new(),
             };

@@ -83,7 +83,7 @@ fn shapes_that_fit_no_grid_say_what_does() {
             npz.put_f64("x0", &[2], [0.0, 1.0])?;
             npz.put_f64("f", &[1, 2], [0.0, 1.0])
         })),
-        &["`x` and `x0` both say"],
+        &["`x` and `x0` both give"],
     );
 }
 
@@ -117,7 +117,7 @@ fn slips_with_grids_are_told_what_to_save() {
             "components come last, save np.moveaxis(f, 1, -1)",
         ),
         (&[4, 3, 5], "samples come first, save np.moveaxis(f, -1, 0)"),
-        (&[4, 3], "of a single sample save f[None]"),
+        (&[4, 3], "for a single sample save f[None]"),
         (&[5, 12], "save f.reshape(5, 4, 3)"),
     ] {
         ends_with(by_axes(shape), &["`f`"], &format!("{fits}{save}"));

@@ -258,7 +258,7 @@ fn shapes_that_do_not_fit() {
     );
     assert_says(read(&[101, 1], &[30, 2, 101]), &["np.moveaxis(f, 1, -1)"]);
     assert_says(read(&[30, 101], &[101]), &["are x and f swapped?"]);
-    assert_says(read(&[4], &[4]), &["of a single sample save f[None]"]);
+    assert_says(read(&[4], &[4]), &["for a single sample save f[None]"]);
     assert_says(read(&[1, 101], &[30, 101]), &["save x.ravel()"]);
     assert_says(read(&[3, 4], &[3, 4]), &["save x[..., None]"]);
     assert_says(read(&[4], &[0, 4]), &["`f`", "(0, 4)", "empty"]);
