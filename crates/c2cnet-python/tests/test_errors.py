@@ -137,7 +137,7 @@ def test_files_are_not_replaced_by_mistake(tmp_path, model):
     for write, reason in [
         (lambda: model.save(data), "data.npz is data, and would be overwritten with a model"),
         (lambda: model.save(points), "points.npz is a prediction"),
-        (lambda: samples.save(there), "model.c2c is a model, and data"),
+        (lambda: samples.save(there), "model.c2c is a model, and would be overwritten with data"),
         (lambda: c2cnet.load(there).save(there, overwrite=True), "was read from"),
         (lambda: c2cnet.load_npz(data).train.save(data, overwrite=True), "was read from"),
         (lambda: model.export_onnx(data), "data.npz is data"),
