@@ -304,6 +304,31 @@ def pendulum(rng, count):
     return column(t), f, column(t), u
 
 
+@problem("interior_layer", 80, 20)
+def interior_layer(rng, count):
+    """0.01 u'' + x u' + 2 u = f on (-1, 1), u = 0 at both ends: from 200 points to 100, nearly singular."""
+    inner = np.linspace(-1, 1, 1002)[1:-1]
+    step = inner[1] - inner[0]
+    f = gaussian_process(rng, count, inner[::5], 0.06)
+    f = np.stack([np.interp(inner, inner[::5], values) for values in f])
+    above, below = np.eye(1000, k=1), np.eye(1000, k=-1)
+    second = (above + below - 2 * np.eye(1000)) / step**2
+    first = (above - below) / (2 * step)
+    u = np.linalg.solve(0.01 * second + inner[:, None] * first + 2 * np.eye(1000), f.T).T
+    x, y = np.linspace(-1, 1, 200), np.linspace(-1, 1, 100)
+    f, u = (np.stack([np.interp(points, inner, field) for field in fields]) for points, fields in [(x, f), (y, u)])
+    return column(x), f, column(y), u
+
+
+@problem("moving_bump", 100, 200)
+def moving_bump(rng, count):
+    """One number, given at two points, and a narrow bump at the place that it names."""
+    place = rng.uniform(0, 1, count)
+    y = np.linspace(0, 1, 64)
+    u = np.exp(-(((y - place[:, None]) / 0.05) ** 2))
+    return column(np.array([0.0, 1.0])), np.stack([place, place], axis=1), column(y), u
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=pathlib.Path)
