@@ -52,11 +52,12 @@ const IMITATES: f64 = 1e-3;
 const IMITATED: f64 = 0.1;
 
 /// Compares the closed-form maps that `config` allows, linear and kernel, by their mean errors over `folds`. The maps
-/// themselves are those of the first fold.
+/// themselves are those of the first fold. `left_out` computes what [`leave_one_out`] returns.
 pub(super) fn compare(
     folds: &[Fold<'_>],
     config: &MapConfig,
     thorough: Thorough,
+    left_out: impl Fn() -> Result<Option<f64>>,
 ) -> Result<ClosedForm> {
     let context = folds[0].context;
     let linear = folds.par_iter();
@@ -94,7 +95,7 @@ pub(super) fn compare(
     if kernel.is_some()
         && closed_error < IMITATES
         && config.kind == MapKind::Auto
-        && let Some(error) = leave_one_out(&folds[0])?
+        && let Some(error) = left_out()?
         && (error * WORTHWHILE_RATIO <= exact || error < IMITATED * closed_error)
     {
         candidates.push(Candidate {
@@ -113,11 +114,7 @@ pub(super) fn compare(
     }
     let error = closed_error;
     let open = kernel.is_none() && !on_floor && error < IMITATES && thorough == Thorough::Yes;
-    let left_out = if open {
-        leave_one_out(&folds[0])?
-    } else {
-        None
-    };
+    let left_out = if open { left_out()? } else { None };
     Ok(ClosedForm {
         error,
         with_all: left_out.map_or(error, |left_out| left_out.min(error)),
@@ -175,9 +172,9 @@ fn search_kernel(
 
 /// The leave-one-out error of the linear map fitted to all samples, where these are about as many as coefficients, so
 /// that the held-out ones may be needed to determine it.
-fn leave_one_out(fold: &Fold<'_>) -> Result<Option<f64>> {
-    match needs_all_samples(&fold.set) {
-        true => left_out_error(&fold.set).map(Some),
+pub(super) fn leave_one_out(set: &MapTrainingSet<'_>) -> Result<Option<f64>> {
+    match needs_all_samples(set) {
+        true => left_out_error(set).map(Some),
         false => Ok(None),
     }
 }

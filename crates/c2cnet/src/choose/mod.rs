@@ -32,7 +32,9 @@ pub(crate) use sizes::Sizes;
 use crate::data::{Dataset, Fields};
 use crate::encode::Kind;
 use crate::error::in_order;
-use crate::fit::{Context, Inputs, Outputs, Prepared, represent_outputs};
+use crate::fit::{
+    Context, Inputs, MapTrainingSet, Outputs, Prepared, encode_inputs, represent_outputs,
+};
 use crate::observe::Work;
 use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, Subject};
@@ -72,6 +74,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     let before = prepared.seconds.encoding;
     let comparison = Comparison {
         folds: &folds,
+        outputs_plan: &outputs,
         outputs: &represented,
         config,
         drafts: &drafts,
@@ -79,7 +82,7 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
     let chosen = comparison.choose_transform(&mut prepared)?;
     let chosen = comparison.try_rivals(chosen, &mut prepared)?;
     let candidate = chosen.candidate;
-    let (decision, inputs, encoded) = comparison.choose_map(chosen, &outputs)?;
+    let (decision, inputs, encoded) = comparison.choose_map(chosen)?;
     // The error of the closed form when fitted to as many samples as the network it was compared with.
     if let Some(judged) = decision.closed_error {
         prepared.candidates[candidate].error = judged;
@@ -110,17 +113,38 @@ pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan,
 /// The comparison of inputs on all samples, once the spaces are settled.
 struct Comparison<'a> {
     folds: &'a Folds<'a>,
+    outputs_plan: &'a [OutputPlan],
     outputs: &'a PerFold<Outputs>,
     config: &'a FitConfig,
     drafts: &'a [InputDraft],
 }
 
 impl Comparison<'_> {
-    /// The better of the closed-form maps that `map` allows.
-    fn closed_form(&self, inputs: &PerFold<Inputs>, map: &MapConfig) -> Result<ClosedForm> {
+    /// The better of the closed-form maps that `map` allows, for the inputs that `plans` encode.
+    fn closed_form(
+        &self,
+        plans: &[InputPlan],
+        inputs: &PerFold<Inputs>,
+        map: &MapConfig,
+    ) -> Result<ClosedForm> {
         let targets = |j| &self.outputs.of(j).targets;
         let folds = self.folds.closed_form(inputs, targets);
-        maps::compare(&folds, map, Thorough::Yes)
+        let left_out = || match plans.iter().any(InputPlan::is_learned) {
+            true => self.left_out_error(plans),
+            false => maps::leave_one_out(&folds[0].set),
+        };
+        maps::compare(&folds, map, Thorough::Yes, left_out)
+    }
+
+    /// The leave-one-out error of the linear map in spaces that are learned from all samples, as in the final fit:
+    /// those of a fold lack directions of its held-out samples. For the map a sample that is left out is new all the
+    /// same, because what it alone has of a direction has no influence on the others.
+    fn left_out_error(&self, plans: &[InputPlan]) -> Result<Option<f64>> {
+        let everything = self.folds.first().with_everything();
+        let raw = self.config.map.takes_raw_coefficients();
+        let inputs = encode_inputs(&everything, plans, raw)?;
+        let outputs = represent_outputs(&everything, self.outputs_plan)?;
+        maps::leave_one_out(&MapTrainingSet::closed_form(&inputs, &outputs.targets))
     }
 
     /// The transform with which closed-form maps have the smallest error, and the inputs encoded with it.
@@ -151,8 +175,9 @@ impl Comparison<'_> {
             context.begin(Work::ChooseMap { log });
         }
         let closed = all.par_iter();
-        let closed =
-            in_order(closed.map(|(_, _, encoded)| self.closed_form(encoded, &self.config.map)))?;
+        let closed = in_order(
+            closed.map(|(_, plans, encoded)| self.closed_form(plans, encoded, &self.config.map)),
+        )?;
         for ((log, plans, encoded), closed) in all.into_iter().zip(closed) {
             let suffix = if log { " with log input" } else { "" };
             let candidate = prepared.candidates.len() + closed.chosen;
@@ -241,7 +266,7 @@ impl Comparison<'_> {
         if let Some(choice) = &best.closed.kernel {
             map.kernel = map.kernel.like(&choice.settings);
         }
-        let closed = self.closed_form(&encoded, &map)?;
+        let closed = self.closed_form(&plans, &encoded, &map)?;
         Ok(EncodedInputs {
             plans,
             inputs: encoded,
@@ -254,7 +279,6 @@ impl Comparison<'_> {
     fn choose_map(
         &self,
         chosen: EncodedInputs,
-        outputs: &[OutputPlan],
     ) -> Result<(Decision, Vec<InputPlan>, PerFold<Inputs>)> {
         let EncodedInputs {
             plans,
@@ -265,7 +289,7 @@ impl Comparison<'_> {
         let question = network::Question {
             folds: self.folds,
             inputs_plan: &plans,
-            outputs_plan: outputs,
+            outputs_plan: self.outputs_plan,
             inputs: &inputs,
             outputs: self.outputs,
             config: &self.config.map,
