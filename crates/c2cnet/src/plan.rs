@@ -136,7 +136,7 @@ pub enum Components {
 
 /// The coefficient map with its parameters settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum MapPlan {
     /// Ridge regression.
     Linear,

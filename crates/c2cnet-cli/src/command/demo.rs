@@ -68,7 +68,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     interrupt::patiently(|| data.write_npz(&data_file))?;
     drop(progress);
     let train = data.train_indices().len();
-    let test = data.select(&data.test_indices());
+    let (set, tested) = judging_set(&data)?;
+    let test = data.select(&tested);
     print_line(format_args!(
         "   {} of functions at {}: {train} are for training, {} are held out for testing.\n   wrote {}\n",
         counted(data.samples(), "pair"),
@@ -79,7 +80,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
     let model = fit_and_explain(&data, args.seed, &model_file)?;
 
-    print_line("3. Evaluate on the test samples, which the fit never saw")?;
+    print_line(format_args!(
+        "3. Evaluate on the {set} samples, which the fit never saw"
+    ))?;
     let errors = model.evaluate(&test)?;
     print_line(errors::table(&errors, &model, None))?;
     print_line(explained(&errors))?;
@@ -93,6 +96,17 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
     print_line(next_steps(&model_file, &data_file))?;
     Ok(())
+}
+
+/// The name and the samples of the set that judges: the test samples, or the first set behind the training samples.
+fn judging_set(data: &Dataset) -> Result<(&str, Vec<usize>)> {
+    let sets = data.split.iter().flatten().map(String::as_str);
+    let others: Vec<&str> = sets.filter(|&set| set != "train").collect();
+    let name = match others.contains(&"test") {
+        true => "test",
+        false => others.first().copied().unwrap_or("test"),
+    };
+    Ok((name, data.set(name)?))
 }
 
 fn fit_and_explain(data: &Dataset, seed: u64, model_file: &Path) -> anyhow::Result<C2CNet> {

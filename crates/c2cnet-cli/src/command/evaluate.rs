@@ -286,35 +286,19 @@ fn withheld_at_fit(model: &C2CNet) -> Option<f64> {
 /// The samples meant by `on`, and what they are.
 pub fn samples_of(data: &Dataset, on: &str, model: &C2CNet) -> Result<(String, Vec<usize>)> {
     let split = data.split.is_some() || data.n_train.is_some_and(|n| n < data.samples());
-    let (name, indices) = match on {
-        "all" => ("all", (0..data.samples()).collect()),
-        "train" => ("train", data.train_indices()),
-        "test" => {
-            // If nothing was held out, the same file holds training samples only.
-            let seen = was_fitted_to(model, data);
-            match model.info()["data"]["test"].as_array() {
-                // Held out by the fit itself.
-                Some(apart) if !split && seen => {
-                    let apart = apart.iter().filter_map(|k| Some(k.as_u64()? as usize));
-                    ("test", apart.filter(|k| *k < data.samples()).collect())
-                }
-                _ if !split && seen => ("train", data.test_indices()),
-                _ => ("test", data.test_indices()),
+    // If nothing was held out, the same file holds training samples only.
+    if on == "test" && !split && was_fitted_to(model, data) {
+        return match model.info()["data"]["test"].as_array() {
+            // Held out by the fit itself.
+            Some(apart) => {
+                let apart = apart.iter().filter_map(|k| Some(k.as_u64()? as usize));
+                let apart = apart.filter(|k| *k < data.samples());
+                Ok((on.to_string(), apart.collect()))
             }
-        }
-        other => (other, data.indices_of(other)),
-    };
-    if indices.is_empty() {
-        let mut names = vec!["train".to_string(), "test".into(), "all".into()];
-        names.extend(data.split.iter().flatten().cloned());
-        names.sort_unstable();
-        names.dedup();
-        return Err(Error::Config(format!(
-            "--on {on}: the data has no such samples; its sets are {}",
-            names.join(", ")
-        )));
+            None => Ok(("train".to_string(), data.set("all")?)),
+        };
     }
-    Ok((name.to_string(), indices))
+    Ok((on.to_string(), data.set(on)?))
 }
 
 /// Whether the model was fitted to this very data, as a whole or as one shard of many.

@@ -63,7 +63,7 @@ fn robustness(bench: &mut Bench<'_>, spec: &ObstaclesSpec, base: &Record) -> Res
     let mut rows = Vec::new();
     for test in &spec.robustness {
         let data = bench.store.get(&test.data)?;
-        let tested = data.select(&data.test_indices());
+        let tested = data.select(&data.set("test")?);
         let what = format!(
             "{}, fitted to undisturbed readings of 100 sensors",
             test.label

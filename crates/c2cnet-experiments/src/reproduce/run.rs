@@ -216,7 +216,7 @@ impl Bench<'_> {
             Some(name) => self.store.get(name)?,
             None => data.clone(),
         };
-        let samples = samples_of(&tested, &spec.set);
+        let samples = tested.set(&spec.set)?;
         Ok(Sources {
             data,
             tested,
@@ -308,7 +308,7 @@ impl Missing<'_> {
         let fitted = fit_and_judge(data, &tested.select(samples), &config, progress)?;
         let mut more = Vec::new();
         for set in self.spec.more_sets.iter().filter(|_| self.is_first()) {
-            let data = tested.select(&samples_of(tested, set));
+            let data = tested.select(&tested.set(set)?);
             more.push((set.clone(), fitted.model.evaluate(&data)?));
         }
         let found = Found {
@@ -358,14 +358,6 @@ fn tell(spec: &RunSpec, seed: u64, found: &Found, remark: &str) -> Result<()> {
         error(found.test.floor),
         found.report.seconds.total.round()
     ))
-}
-
-/// The samples of the set `name`: of the data's split, or those that test.
-fn samples_of(data: &Dataset, name: &str) -> Vec<usize> {
-    match name {
-        "test" => data.test_indices(),
-        name => data.indices_of(name),
-    }
 }
 
 impl Record {

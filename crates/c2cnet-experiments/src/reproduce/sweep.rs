@@ -110,7 +110,7 @@ fn sets(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<Vec<Set>> {
     };
     let make = |value: &Value| {
         let data = bench.store.get(&name(value))?;
-        let test = data.select(&data.test_indices());
+        let test = data.select(&data.set("test")?);
         Ok(Set {
             value: value.clone(),
             data,

@@ -23,7 +23,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &TransferSpec) -> Result<()> {
         derive(&fine, None, &every(input), &every(output))
     };
     let here = at(spec.train_every, spec.train_every)?;
-    let test = here.select(&here.test_indices());
+    let test = here.select(&here.set("test")?);
     let mut models: Vec<(&Variant, C2CNet)> = Vec::new();
     for variant in &spec.variants {
         if bench.too_late(&format!("{}: {}", spec.titled.title, variant.name)) {
@@ -45,7 +45,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &TransferSpec) -> Result<()> {
                 Side::Input => at(step, spec.train_every)?,
                 Side::Output => at(spec.train_every, step)?,
             };
-            let data = data.select(&data.test_indices());
+            let data = data.select(&data.set("test")?);
             let fields = match side {
                 Side::Input => &data.inputs,
                 Side::Output => &data.outputs,

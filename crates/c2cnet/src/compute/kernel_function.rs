@@ -110,6 +110,7 @@ impl<F: Fn(f64) -> f64> NullaryFnOnce for Each<'_, F> {
 
 /// The parameters of one kernel regression.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PassSettings {
     /// The kernel.
     pub kernel: KernelFunction,

@@ -5,6 +5,7 @@ use crate::storage::Fingerprint;
 use crate::{Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use std::collections::BTreeSet;
 
 /// Samples of an operator: input fields and, except for prediction, output fields.
 #[derive(Debug, Clone)]
@@ -161,6 +162,30 @@ impl Dataset {
     pub fn indices_of(&self, name: &str) -> Vec<usize> {
         let split = self.split.as_deref().unwrap_or_default();
         (0..split.len()).filter(|&k| split[k] == name).collect()
+    }
+
+    /// The samples of a set: "train", "test", "all", or one that the split names.
+    ///
+    /// # Errors
+    /// If there are none, with the sets of the data.
+    pub fn set(&self, name: &str) -> Result<Vec<usize>> {
+        let indices = match name {
+            "all" => (0..self.samples()).collect(),
+            "train" => self.train_indices(),
+            "test" => self.test_indices(),
+            other => self.indices_of(other),
+        };
+        if indices.is_empty() {
+            let mut sets: BTreeSet<&str> = ["all", "train", "test"].into();
+            if let Some(split) = &self.split {
+                sets = split.iter().map(String::as_str).chain(["all"]).collect();
+            }
+            return Err(Error::Config(format!(
+                "the data has no samples called {name:?}; its sets are {}",
+                sets.into_iter().collect::<Vec<_>>().join(", ")
+            )));
+        }
+        Ok(indices)
     }
 
     /// The points that `triangles` names: those of the first output that is a function, if shared.

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 /// Everything that determines a kernel map given the training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KernelSettings {
     /// The exponent $p$ of step 2; `None` for unweighted coefficients, with one length for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
