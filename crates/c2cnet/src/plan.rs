@@ -89,10 +89,10 @@ pub struct OutputPlan {
     /// The size by which each component is divided, so that smaller ones count as much; empty: none is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<f64>,
-    /// Whether each sample's points are the nodes of one mesh that moves with the inputs. Basis and domain are then
-    /// those of a function on the mean places of the nodes.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub moving_nodes: bool,
+    /// Where each sample's points are the nodes of one mesh that moves with the inputs: the plan of how far each node is
+    /// from its mean place. Basis and domain are then those of a function on the mean places.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moving_nodes: Option<Box<Plan>>,
 }
 
 impl InputPlan {
@@ -373,4 +373,31 @@ pub(crate) fn check_domain(domain: &Bounds, field: &Field) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn misspelt_settings_of_maps_are_errors() {
+        let pass = json!({"kernel": "gaussian", "length": 4.0, "nugget": 1e-8});
+        let kernel = |pass| json!({"kind": "kernel", "passes": [pass], "max_centres": 2000});
+        let read = |map| serde_json::from_value::<MapPlan>(map);
+        assert!(read(kernel(pass.clone())).is_ok());
+        let mut map = kernel(pass.clone());
+        map["exponant"] = json!(1.0);
+        let mut misspelt = pass;
+        misspelt["lenght"] = json!(2.0);
+        let network = json!({"kind": "mlp", "spec": {}, "train_on": "all", "steps": 10});
+        for (map, key) in [
+            (map, "exponant"),
+            (kernel(misspelt), "lenght"),
+            (network, "steps"),
+        ] {
+            let error = read(map).unwrap_err().to_string();
+            assert!(error.contains(&format!("unknown field `{key}`")), "{error}");
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! The way from what a user typed to a model: settings, plan, fit.
 
-use crate::choose::{Sizes, choose, mean_places, node_settings, settle_nodes};
-use crate::data::{Dataset, Points};
-use crate::fit::{Context, Prepared, build};
+use crate::choose::with_plan;
+use crate::data::Dataset;
+use crate::fit::{Context, Displacements, Prepared, build};
 use crate::observe::Observer;
-use crate::operator::{C2CNet, EvaluationReport, MovingNodes, trained_on};
+use crate::operator::{C2CNet, EvaluationReport, trained_on};
 use crate::plan::Plan;
 use crate::report::{Choice, FitReport};
 use crate::settings::FitConfig;
@@ -49,44 +49,24 @@ fn fit_to(
     observer: &dyn Observer,
     source: Source,
 ) -> Result<(C2CNet, FitReport)> {
-    with_chosen(train, config, observer, |context, chosen| {
+    config.check_places(&train)?;
+    with_plan(train, config, observer, |context, chosen| {
         let plan = chosen.plan;
-        let (model, report) = build(context, &plan, chosen.prepared)?;
-        let model = model.with_moving(chosen.nodes);
-        source.describe((model, report), &plan, Some(config))
+        let fitted = build(context, &plan, chosen.prepared)?;
+        let fitted = with_nodes(fitted, chosen.displacements, observer)?;
+        source.describe(fitted, &plan, Some(config))
     })
 }
 
-/// A plan, what choosing it has computed, and the outputs whose nodes move.
-struct Chosen {
-    plan: Plan,
-    prepared: Prepared,
-    nodes: Vec<MovingNodes>,
-}
-
-/// Chooses a plan for training samples, and does `then` with it while they are there.
-fn with_chosen<T>(
-    train: Dataset,
-    config: &FitConfig,
+/// A model with its moving nodes.
+fn with_nodes(
+    (model, report): (C2CNet, FitReport),
+    displacements: Vec<Displacements>,
     observer: &dyn Observer,
-    then: impl FnOnce(&Context<'_>, Chosen) -> Result<T>,
-) -> Result<T> {
-    config.check_places(&train)?;
-    let fit_nodes = |train: &_, place, reference: &_, settings: &_| {
-        fit_nodes(train, place, reference, (settings, observer))
-    };
-    let (train, moving) = settle_nodes(train, config, &fit_nodes)?;
-    let (train, sizes) = in_sizes(train, config)?;
-    let context = Context::new(&train, config.protocol(), observer);
-    let (mut plan, mut prepared) = choose(&context, config)?;
-    sizes.into_plan(&mut plan, &mut prepared.choices);
-    let nodes = moving.into_plan(&mut plan, &mut prepared.choices);
-    let chosen = Chosen {
-        plan,
-        prepared,
-        nodes,
-    };
-    then(&context, chosen)
+) -> Result<(C2CNet, FitReport)> {
+    let nodes = displacements.into_iter().map(|d| d.fit(observer));
+    let nodes = nodes.collect::<Result<Vec<_>>>()?;
+    Ok((model.with_moving(nodes), report))
 }
 
 /// What [`fit`] would do, to be looked at and changed before [`fit_plan`] does it, with what was compared.
@@ -101,7 +81,8 @@ pub fn plan(
     config.check()?;
     data.check()?;
     let train = training_samples(Cow::Borrowed(data))?;
-    with_chosen(train, config, observer, |_, chosen| {
+    config.check_places(&train)?;
+    with_plan(train, config, observer, |_, chosen| {
         Ok((chosen.plan, chosen.prepared.choices))
     })
 }
@@ -118,69 +99,12 @@ pub fn fit_plan(
     let source = Source::of(data)?;
     let train = training_samples(Cow::Borrowed(data))?;
     plan.check(&train)?;
-    let (train, nodes) = planned_nodes(train, plan, observer)?;
+    let (train, displacements) = Displacements::of_plan(train, plan)?;
     let (inputs, outputs) = plan.sizes();
     let train = train.divided(&inputs, &outputs);
     let context = Context::new(&train, plan.protocol, observer);
-    let (model, report) = build(&context, plan, Prepared::default())?;
-    source.describe((model.with_moving(nodes), report), plan, None)
-}
-
-/// The nodes that a plan says move with the inputs, and the data on their reference.
-fn planned_nodes(
-    mut train: Dataset,
-    plan: &Plan,
-    observer: &dyn Observer,
-) -> Result<(Dataset, Vec<MovingNodes>)> {
-    let kinds = plan
-        .inputs
-        .iter()
-        .map(|p| (p.name.clone(), p.kinds.clone()));
-    let config = node_settings(plan.protocol, kinds);
-    let mut all = Vec::new();
-    for (place, output) in plan.outputs.iter().enumerate() {
-        if !output.moving_nodes {
-            continue;
-        }
-        let field = &train.outputs[place].1;
-        let Some(reference) = mean_places(field) else {
-            return Err(Error::Config(format!(
-                "the plan's output {:?}: moving_nodes needs points that differ from sample to sample, and as many in \
-                 each",
-                output.name
-            )));
-        };
-        let (nodes, _) = fit_nodes(&train, place, &reference, (&config, observer))?;
-        train.outputs[place].1 = train.outputs[place].1.on_shared(&reference)?;
-        all.push(nodes);
-    }
-    Ok((train, all))
-}
-
-/// A model of how far the nodes of an output are from their reference, and the root mean square of its error on
-/// held-out samples.
-fn fit_nodes(
-    train: &Dataset,
-    place: usize,
-    reference: &Points,
-    (config, observer): (&FitConfig, &dyn Observer),
-) -> Result<(MovingNodes, f64)> {
-    let (name, field) = &train.outputs[place];
-    let data = MovingNodes::data(&train.inputs, field, reference)?;
-    let source = Source::of(&data)?;
-    let (model, report) = fit_to(data, config, observer, source)?;
-    let squared = report.validation.mse * reference.dim() as f64;
-    Ok((
-        MovingNodes::new(name, reference.clone(), model)?,
-        squared.sqrt(),
-    ))
-}
-
-/// Training samples divided by the sizes of their components: all that follows is done in these.
-fn in_sizes(train: Dataset, config: &FitConfig) -> Result<(Dataset, Sizes)> {
-    let sizes = Sizes::choose(&train, config)?;
-    let train = train.divided(&sizes.inputs, &sizes.outputs);
-    Ok((train, sizes))
+    let fitted = build(&context, plan, Prepared::default())?;
+    source.describe(with_nodes(fitted, displacements, observer)?, plan, None)
 }
 
 /// Refuses a fit that failed.

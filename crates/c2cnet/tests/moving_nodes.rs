@@ -1,7 +1,7 @@
 //! Outputs on a mesh that moves with the inputs.
 
 use c2cnet::data::{Dataset, Field, Points, Scattered};
-use c2cnet::{C2CNet, FitConfig, Silent, fit, fit_plan, plan};
+use c2cnet::{C2CNet, FitConfig, Plan, Silent, fit, fit_plan, plan};
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -93,7 +93,8 @@ fn values_and_nodes_are_predicted_and_survive_the_model_file() {
 fn a_plan_moves_the_same_nodes() {
     let data = data(|_, at| nodes(at));
     let (plan, _) = plan(&data, &FitConfig::default(), &Silent).unwrap();
-    assert!(plan.outputs[0].moving_nodes);
+    assert!(plan.outputs[0].moving_nodes.is_some());
+    let plan: Plan = serde_json::from_value(serde_json::to_value(&plan).unwrap()).unwrap();
     let (by_plan, _) = fit_plan(&data, &plan, &Silent).unwrap();
     let (by_fit, _) = fit(&data, &FitConfig::default(), &Silent).unwrap();
     let test = test(&data);

@@ -25,17 +25,16 @@ mod thinning;
 mod transforms;
 mod words;
 
-pub(crate) use moving_nodes::{mean_places, node_settings, settle_nodes};
 pub(crate) use output_space::{OutputRanking, rank_output};
-pub(crate) use sizes::Sizes;
 
 use crate::data::{Dataset, Fields};
 use crate::encode::Kind;
 use crate::error::in_order;
 use crate::fit::{
-    Context, Inputs, MapTrainingSet, Outputs, Prepared, encode_inputs, represent_outputs,
+    Context, Displacements, Inputs, MapTrainingSet, Outputs, Prepared, encode_inputs,
+    represent_outputs,
 };
-use crate::observe::Work;
+use crate::observe::{Observer, Work};
 use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{FitConfig, MapConfig, MapKind};
@@ -44,11 +43,42 @@ use folds::{Folds, PerFold};
 use maps::{ClosedForm, Thorough};
 use network::Decision;
 use rayon::prelude::*;
+use sizes::Sizes;
 use std::time::Instant;
 use transforms::{InputDraft, transform_candidates, with_transforms};
 
+/// A plan, what choosing it has computed, and the displacements of nodes that move.
+pub(crate) struct Chosen {
+    pub plan: Plan,
+    pub prepared: Prepared,
+    pub displacements: Vec<Displacements>,
+}
+
+/// Chooses a plan for training samples, and does `then` with it and with the samples as the plan sees them: outputs whose
+/// nodes move on the mean places of these, components divided by their sizes.
+pub(crate) fn with_plan<T>(
+    train: Dataset,
+    config: &FitConfig,
+    observer: &dyn Observer,
+    then: impl FnOnce(&Context<'_>, Chosen) -> Result<T>,
+) -> Result<T> {
+    let (train, moving) = moving_nodes::settle_nodes(train, config, observer)?;
+    let sizes = Sizes::choose(&train, config)?;
+    let train = train.divided(&sizes.inputs, &sizes.outputs);
+    let context = Context::new(&train, config.protocol(), observer);
+    let (mut plan, mut prepared) = choose(&context, config)?;
+    sizes.into_plan(&mut plan, &mut prepared.choices);
+    let displacements = moving.into_plan(&mut plan, &mut prepared.choices);
+    let chosen = Chosen {
+        plan,
+        prepared,
+        displacements,
+    };
+    then(&context, chosen)
+}
+
 /// Settles what `config` leaves open.
-pub(crate) fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan, Prepared)> {
+fn choose(context: &Context<'_>, config: &FitConfig) -> Result<(Plan, Prepared)> {
     check_names(config, context.train)?;
     let mut prepared = Prepared::default();
     let clock = Instant::now();

@@ -1,13 +1,16 @@
 //! Outputs whose nodes move with the inputs: whether points that differ from sample to sample are the nodes of one mesh,
 //! and whether the inputs tell where they are.
 
+use super::with_plan;
 use crate::data::{Dataset, Field, Points, Symmetries};
 use crate::encode::Kind;
+use crate::fit::Displacements;
+use crate::observe::Observer;
 use crate::operator::MovingNodes;
 use crate::plan::{Plan, Protocol};
 use crate::report::{Choice, Subject};
 use crate::settings::{FitConfig, InputConfig, OutputConfig, Space};
-use crate::{Result, linalg};
+use crate::{Error, Result, linalg};
 use faer::Mat;
 
 /// How many samples are used to test whether nodes correspond.
@@ -24,35 +27,36 @@ const PROBE_NODES: usize = 200;
 
 /// Outputs whose nodes move with the inputs.
 #[derive(Default)]
-pub(crate) struct Moving {
-    nodes: Vec<MovingNodes>,
+pub(super) struct Moving {
+    displacements: Vec<Displacements>,
     choices: Vec<Choice>,
 }
 
 impl Moving {
-    /// Writes them into the plan that was chosen on reference nodes, and what was chosen before the rest.
-    pub(crate) fn into_plan(self, plan: &mut Plan, choices: &mut Vec<Choice>) -> Vec<MovingNodes> {
+    /// Writes them into the plan that was chosen on mean places, and what was chosen before the rest.
+    pub(super) fn into_plan(
+        self,
+        plan: &mut Plan,
+        choices: &mut Vec<Choice>,
+    ) -> Vec<Displacements> {
         for output in &mut plan.outputs {
-            output.moving_nodes = self.nodes.iter().any(|n| n.output() == output.name);
+            let moves = self.displacements.iter().find(|d| d.output == output.name);
+            output.moving_nodes = moves.map(|d| Box::new(d.plan.clone()));
         }
         choices.splice(0..0, self.choices);
-        self.nodes
+        self.displacements
     }
 }
 
-/// Fits a model of how far the nodes of an output of the data are from their reference, by settings; returns the root
-/// mean square of its error on held-out samples, too.
-type FitNodes<'a> = dyn Fn(&Dataset, usize, &Points, &FitConfig) -> Result<(MovingNodes, f64)> + 'a;
-
-/// Finds outputs whose nodes move with the inputs and makes them functions on reference nodes: where nodes move
-/// together, and the inputs tell where they are in samples that were held out.
+/// Finds outputs whose nodes move with the inputs and makes them functions on the mean places of the nodes: where nodes
+/// move together, and the inputs tell where they are in samples that were held out.
 ///
 /// # Errors
-/// If nodes cannot be learned.
-pub(crate) fn settle_nodes(
+/// If no model of the nodes can be planned.
+pub(super) fn settle_nodes(
     mut train: Dataset,
     config: &FitConfig,
-    fit_nodes: &FitNodes<'_>,
+    observer: &dyn Observer,
 ) -> Result<(Dataset, Moving)> {
     let kinds = train.inputs.iter().map(|(name, _)| {
         let kinds = config.input_named(name).kinds.clone();
@@ -68,34 +72,60 @@ pub(crate) fn settle_nodes(
         let Some(reference) = reference_nodes(field)? else {
             continue;
         };
-        let (nodes, error) = fit_nodes(&train, place, &reference, &settings)?;
-        let (part, apart) = node_error(&reference, error);
+        let data = MovingNodes::data(&train.inputs, field, &reference)?;
+        let (plan, rms_error) = plan_displacements(&data, &settings, observer)?;
+        let part = rms_error / spacing(&reference);
+        let moves = part <= TOLERANCE;
         moving.choices.push(Choice {
             subject: Subject::OutputNodes,
             field: name.clone(),
             candidates: Vec::new(),
-            chosen: match apart {
+            chosen: match moves {
                 true => "move with the inputs".into(),
                 false => "each sample's own".into(),
             },
             why: format!(
                 "the inputs predict the nodes of held-out samples to within {part:.1e} of the distance between neighbours{}",
-                match apart {
+                match moves {
                     true => "; to keep them fixed, give the domain",
                     false => "",
                 }
             ),
         });
-        if apart {
+        if moves {
+            let output = name.clone();
             train.outputs[place].1 = field.on_shared(&reference)?;
-            moving.nodes.push(nodes);
+            moving.displacements.push(Displacements {
+                output,
+                reference,
+                data,
+                plan,
+            });
         }
     }
     Ok((train, moving))
 }
 
+/// A plan for displacements, and the root mean square of its error on held-out samples, as a length.
+fn plan_displacements(
+    data: &Dataset,
+    settings: &FitConfig,
+    observer: &dyn Observer,
+) -> Result<(Plan, f64)> {
+    with_plan(data.clone(), settings, observer, |_, chosen| {
+        let judged = chosen.prepared.judged.and_then(|j| j.validation);
+        let mut judged = judged.ok_or_else(|| {
+            Error::Data("no held-out sample shows whether the inputs tell the nodes".into())
+        })?;
+        let outputs = &chosen.plan.outputs;
+        judged.in_units(outputs.iter().map(|p| &p.sizes[..]));
+        let dim = data.outputs.only()?.components() as f64;
+        Ok((chosen.plan, (judged.mse * dim).sqrt()))
+    })
+}
+
 /// How nodes are learned. Few displacements describe all of them: there is no basis to search for.
-pub(crate) fn node_settings(
+fn node_settings(
     protocol: Protocol,
     kinds: impl Iterator<Item = (String, Vec<Kind>)>,
 ) -> FitConfig {
@@ -129,7 +159,7 @@ fn may_move(config: &FitConfig, name: &str) -> bool {
 /// The mean place of each node, if all samples have equally many and few displacements describe how they move, unlike
 /// points drawn independently for each sample.
 fn reference_nodes(field: &Field) -> Result<Option<Points>> {
-    let Some(reference) = mean_places(field) else {
+    let Some(reference) = MovingNodes::mean_places(field) else {
         return Ok(None);
     };
     let coords = reference.coords();
@@ -160,30 +190,6 @@ fn reference_nodes(field: &Field) -> Result<Option<Points>> {
         .sum();
     let together = all > 0.0 && all - explained <= UNEXPLAINED.powi(2) * all;
     Ok(together.then_some(reference))
-}
-
-/// The mean over samples of each point, if samples have their own points, equally many in each.
-pub(crate) fn mean_places(field: &Field) -> Option<Points> {
-    let (n, dim) = (field.points_of(0).len(), field.dim());
-    let samples = field.samples();
-    let own = !field.is_vector() && field.shared_points().is_none();
-    if !own || n < 3 || (0..samples).any(|k| field.points_of(k).len() != n) {
-        return None;
-    }
-    let mut mean = vec![0.0; n * dim];
-    for k in 0..samples {
-        let coords = field.points_of(k).coords();
-        mean.iter_mut().zip(coords).for_each(|(m, x)| *m += x);
-    }
-    mean.iter_mut().for_each(|m| *m /= samples as f64);
-    Points::new(dim, mean).ok()
-}
-
-/// The root mean square error of predicted nodes as a part of the distance between neighbours, and whether it is
-/// small enough to distinguish them.
-fn node_error(reference: &Points, rms_error: f64) -> (f64, bool) {
-    let part = rms_error / spacing(reference);
-    (part, part <= TOLERANCE)
 }
 
 /// The median distance from a node to its nearest neighbour.

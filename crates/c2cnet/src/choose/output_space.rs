@@ -114,7 +114,7 @@ impl Search<'_> {
                 bases: named_bases(whole, settings.named_bases()),
                 kinds: settings.kinds.clone(),
                 sizes: Vec::new(),
-                moving_nodes: false,
+                moving_nodes: None,
             };
             let mut ranking = None;
             if plan.bases.is_empty() && self.space(index) != Some(Space::Learned) {

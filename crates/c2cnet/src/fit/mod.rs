@@ -9,6 +9,7 @@
 mod images;
 mod latent;
 mod maps;
+mod moving_nodes;
 mod spaces;
 mod training_set;
 
@@ -16,6 +17,7 @@ pub(crate) use maps::{
     FoldMaps, fold_kernel, fold_linear, fold_maps, fold_network, held_out_error, held_out_errors,
     train_network,
 };
+pub(crate) use moving_nodes::Displacements;
 pub(crate) use spaces::{FieldSpace, LearnFrom};
 pub(crate) use training_set::{MapTrainingSet, OutputFrame};
 

@@ -49,6 +49,23 @@ impl MovingNodes {
         }
     }
 
+    /// The mean over samples of each point, if samples have their own points, equally many in each.
+    pub(crate) fn mean_places(field: &Field) -> Option<Points> {
+        let (n, dim) = (field.points_of(0).len(), field.dim());
+        let samples = field.samples();
+        let own = !field.is_vector() && field.shared_points().is_none();
+        if !own || n < 3 || (0..samples).any(|k| field.points_of(k).len() != n) {
+            return None;
+        }
+        let mut mean = vec![0.0; n * dim];
+        for k in 0..samples {
+            let coords = field.points_of(k).coords();
+            mean.iter_mut().zip(coords).for_each(|(m, x)| *m += x);
+        }
+        mean.iter_mut().for_each(|m| *m /= samples as f64);
+        Points::new(dim, mean).ok()
+    }
+
     /// What [`MovingNodes::new`] needs a model of: inputs, and how far each node of `output` is from its place.
     ///
     /// # Errors
