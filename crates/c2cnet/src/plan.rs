@@ -1,4 +1,5 @@
-//! A plan: everything that a fit leaves to choose, settled.
+//! A plan: everything that a fit leaves to choose, settled. What a plan leaves to the data follows from a rule that it
+//! names, as the ridge parameter of an encoder from generalised cross-validation.
 //!
 //! `choose` makes one from data and [settings](crate::FitConfig); [`crate::fit_plan`] turns it into a model.
 //! In between a person may look at it and change it.

@@ -163,21 +163,23 @@ fn independent_directions(
     if norm * (samples as f64).sqrt() <= ROUNDING * total.max(scale) {
         columns.extend((0..rank).map(column));
     } else {
-        // What the directions so far leave of the mean. Once nothing is left, the direction that
-        // took the rest follows from the mean and the others; directions being orthogonal, that
-        // happens at most once.
+        // What the directions so far leave of the mean. A direction that takes all of the rest follows from the mean
+        // and the others; directions being orthogonal, there is at most one. Where the rest dwindles instead, each
+        // direction adds something.
         let mut rest: Vec<f64> = mean.iter().map(|v| v / norm).collect();
         columns.push(rest.clone());
-        let mut left = true;
+        let mut left = Some(1.0);
         for k in 0..rank {
             let u = column(k);
             let part: f64 = rest.iter().zip(&u).map(|(a, b)| a * b).sum();
             rest.iter_mut().zip(&u).for_each(|(a, b)| *a -= part * b);
-            let remains = rest.iter().map(|v| v * v).sum::<f64>().sqrt() > ROUNDING;
-            if remains || !left {
-                columns.push(u);
+            let remains = rest.iter().map(|v| v * v).sum::<f64>().sqrt();
+            if left.is_some_and(|before| remains <= ROUNDING * before) {
+                left = None;
+                continue;
             }
-            left = remains;
+            columns.push(u);
+            left = left.map(|_| remains);
         }
     }
     Ok(Mat::from_fn(n, columns.len(), |i, j| columns[j][i]))
@@ -186,6 +188,21 @@ fn independent_directions(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_direction_is_lost_where_the_rest_of_the_mean_dwindles() {
+        // Entry i of sample k is 10^-i times a factor of its own: so is that of the mean.
+        let values = Mat::from_fn(15, 40, |i, k| {
+            0.1f64.powi(i as i32) * (1.0 + ((3 * i + 1) * (k + 1)) as f64).sin()
+        });
+        let outside = Mat::zeros(15, 0);
+        let scale = values.norm_l2();
+        let found = learned_directions(values.as_ref(), scale, 15, 1e-16, outside.as_ref());
+        let directions = found.unwrap();
+        let mut left = values.clone();
+        without(left.as_mut(), directions.as_ref());
+        assert!(left.norm_l2() < 1e-14 * scale, "{:e}", left.norm_l2());
+    }
 
     #[test]
     fn gram_and_svd_find_the_same_directions() {

@@ -4,7 +4,9 @@
 //! 2. `encode_inputs`: input coefficients of the training samples.
 //! 3. `judge_plan`: the map fitted without the held-out samples and the withheld points, and judged by them.
 //! 4. `final_maps`: the map fitted to all training samples, with spaces fitted to all of their points.
-//! 5. `build` assembles the model.
+//! 5. `put_together`: the model of spaces and maps.
+//!
+//! `build` goes through them.
 
 mod images;
 mod latent;
@@ -230,11 +232,13 @@ pub(crate) fn build(
     let fitted = timed(&mut seconds.training, || {
         final_maps(&everything, (&inputs, &outputs), &plan.map, network)
     })?;
-    let map = fitted.map.as_ref();
     let held_out = judged.validation.is_some();
     let mut validation = match judged.validation {
         Some(validation) => validation,
-        None => judge(&everything, &inputs, &outputs, map, &fitted.linear)?,
+        None => {
+            let map = fitted.map.as_ref();
+            judge(&everything, &inputs, &outputs, map, &fitted.linear)?
+        }
     };
     validation.in_units(plan.outputs.iter().map(|p| &p.sizes[..]));
     let report = FitReport {
@@ -249,8 +253,8 @@ pub(crate) fn build(
         seconds,
     };
     let spaces = (inputs.encoders, outputs.decoders);
-    let model = put_together(context.train, plan, spaces, (fitted.map, fitted.linear));
-    Ok((model, report))
+    let maps = (fitted.map, fitted.linear);
+    Ok((put_together(context.train, plan, spaces, maps), report))
 }
 
 /// Stage 5: the model of spaces and maps, in the units of the data.
