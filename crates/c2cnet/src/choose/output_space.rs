@@ -34,6 +34,10 @@ const ROUNDING: f64 = 1e-12;
 /// Learned directions leave no more than this fraction of it, because they cost little.
 const LEFT_SHARE: f64 = 1e-4;
 
+/// Combinations of prescribed functions with a singular value of $\sigma$ times the largest are rounded by
+/// $\epsilon/\sigma$: beside learned directions they are cut where this exceeds what may be left, up to this cut.
+const WELL_CONDITIONED: f64 = 1e-6;
+
 /// With more values than this, learned directions may leave as much as a prescribed basis.
 const LARGE: usize = 4_000_000;
 
@@ -308,9 +312,10 @@ impl Search<'_> {
         let domain = &draft.plan.domain;
         let mut best: Option<(HybridSpec, f64)> = None;
         let interpolated = self.interpolation_error(draft.index, domain);
+        let rounded = (f64::EPSILON / tolerance).min(WELL_CONDITIONED);
         let spec = |part: &Option<usize>| HybridSpec {
             prescribed: part.map(|p| ranked[p].spec.clone()),
-            cut: part.map_or(HybridSpec::default().cut, |p| ranked[p].cut),
+            cut: part.map_or(HybridSpec::default().cut, |p| ranked[p].cut.max(rounded)),
             learned: Some(self.config.search.max_functions),
             tolerance,
         };

@@ -233,13 +233,9 @@ pub(crate) fn build(
         final_maps(&everything, (&inputs, &outputs), &plan.map, network)
     })?;
     let held_out = judged.validation.is_some();
-    let mut validation = match judged.validation {
-        Some(validation) => validation,
-        None => {
-            let map = fitted.map.as_ref();
-            judge(&everything, &inputs, &outputs, map, &fitted.linear)?
-        }
-    };
+    let maps = (&*fitted.map, &fitted.linear);
+    let by_training = || judge(&everything, &inputs, &outputs, maps.0, maps.1);
+    let mut validation = judged.validation.map_or_else(by_training, Ok)?;
     validation.in_units(plan.outputs.iter().map(|p| &p.sizes[..]));
     let report = FitReport {
         held_out,
