@@ -172,9 +172,13 @@ impl Interpolant {
         if let Some(grid) = &self.grid {
             return grid.stencil(point);
         }
+        let nearest = || self.values.nearest(point);
+        let Some(nodal) = &self.nodal else {
+            let plane = local_planes::stencil(self.points(), point, None);
+            return plane.unwrap_or_else(|| vec![(nearest(), 1.0)]);
+        };
         let mut stencil = Vec::new();
         let mut add = |node: usize, share: f64| {
-            let nodal = self.nodal.as_ref().expect("evaluated without stencils");
             nodal.add(self.points(), node, point, share, &mut stencil);
         };
         let found = self.values.mesh().and_then(|(mesh, locator)| {
@@ -187,7 +191,7 @@ impl Interpolant {
                     add(node, share);
                 }
             }
-            None => add(self.values.nearest(point), 1.0),
+            None => add(nearest(), 1.0),
         }
         stencil
     }
@@ -196,6 +200,8 @@ impl Interpolant {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     fn errors_on(n: usize, f: &dyn Fn(&[f64]) -> f64, dim: usize) -> f64 {
         let points = Points::grid(&Bounds::unit(dim), &vec![n; dim]);
@@ -308,6 +314,32 @@ mod tests {
         let stored = crate::storage::Archive::of(&interpolant).unwrap();
         let again: Interpolant = stored.restore("interpolant").unwrap();
         assert!(again.evaluate(values.as_ref(), &asked).unwrap() == found);
+    }
+
+    #[test]
+    fn smooth_functions_at_scattered_points_in_space_are_interpolated_by_planes() {
+        let f = |p: &[f64]| (2.0 * p[0] + 0.4).sin() * p[1].cos() + p[2] * p[2];
+        let drawn = |count: u64, seed: u64| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let coords = (0..3 * count).map(|_| rng.random());
+            Points::new(3, coords.collect()).unwrap()
+        };
+        let asked = drawn(300, 9);
+        let error = |count| {
+            let points = drawn(count, 1);
+            let values = Mat::from_fn(points.len(), 1, |i, _| f(points.point(i)));
+            let interpolant = Interpolant::new(Bounds::unit(3), &points, values.as_ref(), None);
+            let interpolant = interpolant.unwrap();
+            assert_eq!(interpolant.describe(), "planes between them");
+            assert!(interpolant.evaluate(values.as_ref(), &points).unwrap() == values);
+            let found = interpolant.evaluate(values.as_ref(), &asked).unwrap();
+            let squares = (0..asked.len()).map(|i| (found[(i, 0)] - f(asked.point(i))).powi(2));
+            (squares.sum::<f64>() / asked.len() as f64).sqrt()
+        };
+        // Eight times as many points are twice as dense.
+        let [coarse, fine] = [500, 4000].map(error);
+        let order = (coarse / fine).log2();
+        assert!(order > 1.6, "order {order}: {coarse}, {fine}");
     }
 
     #[test]
