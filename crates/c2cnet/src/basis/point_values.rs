@@ -38,6 +38,10 @@ impl BasisFamily for PointValuesSpec {
     fn build(&self, context: BuildContext<'_>) -> Result<PointValues> {
         PointValues::from_context(context)
     }
+
+    fn noun(&self) -> String {
+        "point value".into()
+    }
 }
 
 /// Functions that are 1 at one point and 0 at the others, interpolated between.
