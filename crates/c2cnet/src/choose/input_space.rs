@@ -282,10 +282,7 @@ impl Search<'_> {
         if learned >= FAR_BELOW * least.min(prescribed) {
             return Ok(None);
         }
-        let named = |plan: &InputPlan, error| Candidate {
-            name: in_words(plan),
-            error,
-        };
+        let named = |plan: &InputPlan, error| Candidate::new(in_words(plan), error);
         let candidates = vec![named(&drafts[i].plan, prescribed), named(&trial, learned)];
         let choice = Choice {
             subject: Subject::InputSpace,
@@ -330,20 +327,14 @@ impl Search<'_> {
             ..drafts[i].plan.clone()
         };
         let mut best: Option<(f64, InputPlan)> = None;
-        let mut candidates = vec![Candidate {
-            name: in_words(&prescribed),
-            error,
-        }];
+        let mut candidates = vec![Candidate::new(in_words(&prescribed), error)];
         let trials = [Space::Hybrid, Space::Learned].map(|space| in_space(space, &prescribed));
         let errors = judge.errors_with(drafts, i, &trials, in_words)?;
         for (found, trial) in errors.into_iter().zip(trials) {
             let Some(found) = found else {
                 continue;
             };
-            candidates.push(Candidate {
-                name: in_words(&trial),
-                error: found,
-            });
+            candidates.push(Candidate::new(in_words(&trial), found));
             // The first is preferred in a tie.
             if best.as_ref().is_none_or(|b| found < WORTH_LEARNING * b.0) {
                 best = Some((found, trial));
@@ -389,10 +380,7 @@ impl Search<'_> {
         error: f64,
     ) -> Result<Option<Choice>> {
         let field = &self.some.inputs[i].1;
-        let named = |name: &str, error| Candidate {
-            name: name.into(),
-            error,
-        };
+        let named = |name: &str, error| Candidate::new(name, error);
         if field.shared_points().is_none() {
             self.context.begin(Work::LearnPrior);
             let trial = with_learned_prior(field, &drafts[i].plan);

@@ -6,7 +6,7 @@ use crate::fit::{MapTrainingSet, fold_linear};
 use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap, joint};
 use crate::metrics::mean;
 use crate::plan::MapPlan;
-use crate::report::{Candidate, Choice, Subject};
+use crate::report::{Candidate, Choice, ClosedFormKind, Subject};
 use crate::settings::{MapConfig, MapKind};
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -64,10 +64,11 @@ pub(super) fn compare(
     let mut linear = in_order(linear.map(|fold| fold_linear(fold.context, &fold.set)))?;
     let linear_errors = folds.iter().zip(&linear).map(|(f, l)| f.error(l));
     let linear_error = mean(&linear_errors.collect::<Vec<_>>());
-    let mut candidates = vec![Candidate {
-        name: "linear".into(),
-        error: linear_error,
-    }];
+    let mut candidates = vec![Candidate::of_map(
+        ClosedFormKind::Linear,
+        "linear",
+        linear_error,
+    )];
     // A linear map at the floor, or exact up to rounding, cannot be beaten: the operator is linear.
     let floor = mean(&folds.iter().map(Fold::floor).collect::<Vec<_>>());
     let exact = floor.max(context.rounding).max(KERNEL_ROUNDING);
@@ -83,10 +84,8 @@ pub(super) fn compare(
         false => None,
     };
     if let Some(choice) = &kernel {
-        candidates.push(Candidate {
-            name: "kernel".into(),
-            error: choice.report.error,
-        });
+        let error = choice.report.error;
+        candidates.push(Candidate::of_map(ClosedFormKind::Kernel, "kernel", error));
     }
     let kernel = kernel.filter(|choice| {
         config.kind == MapKind::Kernel || choice.report.error < WORTHWHILE_RATIO * linear_error
@@ -98,10 +97,8 @@ pub(super) fn compare(
         && let Some(error) = left_out()?
         && (error * WORTHWHILE_RATIO <= exact || error < IMITATED * closed_error)
     {
-        candidates.push(Candidate {
-            name: "linear, leave-one-out".into(),
-            error,
-        });
+        let name = "linear, leave-one-out";
+        candidates.push(Candidate::of_map(ClosedFormKind::Linear, name, error));
         return Ok(ClosedForm {
             error,
             with_all: error,
@@ -219,13 +216,14 @@ pub(super) fn explain(
     }
 }
 
-/// Why the linear map was taken though a kernel map errs less.
+/// Why the linear map was taken although a kernel map has a smaller error.
 fn why_not_the_kernel(plan: &MapPlan, candidates: &[Candidate]) -> Option<String> {
-    let least = |kind: &str| {
-        let of_kind = candidates.iter().filter(|c| c.name.starts_with(kind));
+    let least = |kind| {
+        let of_kind = candidates.iter().filter(|c| c.closed_form == Some(kind));
         of_kind.map(|c| c.error).fold(f64::INFINITY, f64::min)
     };
-    let (linear, kernel) = (least("linear"), least("kernel"));
+    let linear = least(ClosedFormKind::Linear);
+    let kernel = least(ClosedFormKind::Kernel);
     let too_close = WORTHWHILE_RATIO * linear <= kernel && kernel < linear;
     (matches!(plan, MapPlan::Linear) && too_close).then(|| {
         format!(
@@ -240,13 +238,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_linear_map_that_errs_more_is_explained() {
+    fn a_linear_map_with_a_larger_error_is_explained() {
         let why = |linear: f64, kernel: f64| {
-            let named = |name: &str, error| Candidate {
-                name: name.into(),
-                error,
-            };
-            let candidates = [named("linear", linear), named("kernel", kernel)];
+            let candidates = [
+                Candidate::of_map(ClosedFormKind::Linear, "linear", linear),
+                Candidate::of_map(ClosedFormKind::Kernel, "kernel", kernel),
+            ];
             explain(&MapPlan::Linear, MapKind::Auto, &candidates, &[]).why
         };
         let reason = "; the kernel map is less than 2 % better, which is not worth its size";

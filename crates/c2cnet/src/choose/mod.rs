@@ -215,7 +215,7 @@ impl Comparison<'_> {
                 .candidates
                 .extend(closed.candidates.iter().map(|c| Candidate {
                     name: format!("{}{suffix}", c.name),
-                    error: c.error,
+                    ..c.clone()
                 }));
             if best.as_ref().is_none_or(|b| closed.error < b.closed.error) {
                 best = Some(EncodedInputs {
@@ -245,9 +245,8 @@ impl Comparison<'_> {
             }
             let others = draft.rivals.par_iter();
             let others = in_order(others.map(|rival| self.with_input(&best, i, rival)))?;
-            let named = |tried: &EncodedInputs| Candidate {
-                name: input_space::in_words(&tried.plans[i]),
-                error: tried.closed.error,
+            let named = |tried: &EncodedInputs| {
+                Candidate::new(input_space::in_words(&tried.plans[i]), tried.closed.error)
             };
             let mut candidates = vec![named(&best)];
             for other in others {

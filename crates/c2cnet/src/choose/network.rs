@@ -189,10 +189,8 @@ impl<'a> Question<'a> {
             };
             let expected = expected_error(shorter, error, part, flattening);
             if expected > least {
-                let candidate = Candidate {
-                    name: format!("{}, expected from 1/{part} of its training", spec.name()),
-                    error: expected,
-                };
+                let name = format!("{}, expected from 1/{part} of its training", spec.name());
+                let candidate = Candidate::new(name, expected);
                 let winner = None;
                 return Ok(Contest { candidate, winner });
             }
@@ -203,12 +201,8 @@ impl<'a> Question<'a> {
             }
             shorter = error;
         }
-        let candidate = |error| Candidate {
-            name: spec.name().into(),
-            error,
-        };
         let mut decision = self.train(spec.clone(), seconds)?;
-        let candidate = candidate(mean(&decision.errors));
+        let candidate = Candidate::new(spec.name(), mean(&decision.errors));
         if !clearly_less(&decision.errors, champion) {
             let winner = None;
             return Ok(Contest { candidate, winner });
@@ -267,10 +261,7 @@ impl<'a> Question<'a> {
         let judged = judge_fold(context, inputs, outputs, fold, is_final)?;
         let decision = Decision {
             judged,
-            candidates: vec![Candidate {
-                name: name.into(),
-                error: mean(&errors),
-            }],
+            candidates: vec![Candidate::new(name, mean(&errors))],
             errors,
             ..Decision::of(plan)
         };
