@@ -115,7 +115,7 @@ impl Cells {
         let mut corners = corners.chain(self.tetrahedra.iter().flatten());
         match corners.find(|i| **i >= points) {
             Some(i) => Err(format!(
-                "has a cell with corner {i}, and points 0 to {}",
+                "has a cell that refers to point {i}, but its points are 0 to {}",
                 points.saturating_sub(1)
             )),
             None => Ok(()),

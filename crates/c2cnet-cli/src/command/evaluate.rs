@@ -11,7 +11,7 @@ use c2cnet::basis::FieldBasis;
 use c2cnet::data::Dataset;
 use c2cnet::operator::{EvaluationReport, Known};
 use c2cnet::{Error, Result};
-use c2cnet_experiments::picture::{self, Shown, Which};
+use c2cnet_experiments::picture::{self, PickedSample, Shown};
 use c2cnet_experiments::terminal::{self, Progress, counted, print_line};
 use c2cnet_experiments::{output_path, over_truths};
 use std::collections::BTreeSet;
@@ -347,12 +347,12 @@ fn rows(
         if drawn.iter().any(|(before, _)| *before == sample) {
             continue;
         }
-        let which = Which {
+        let picked = PickedSample {
             sample,
             what: format!("{what}: sample {}", numbers[sample]),
             rl2e: report.relative[sample],
         };
-        let rows = Shown::rows(model, data, &labels, &which)?;
+        let rows = Shown::rows(model, data, &labels, &picked)?;
         lines += rows.iter().map(|r| picture::lines(r, data)).sum::<usize>();
         if lines > MOST_LINES && !drawn.is_empty() {
             break;

@@ -249,7 +249,7 @@ impl Row<'_> {
         let complete: Option<Vec<f64>> = all.into_iter().collect();
         complete
             .map(Some)
-            .ok_or_else(|| format!("line {} has some of {what} and not all", self.line))
+            .ok_or_else(|| format!("line {} has only some of {what}", self.line))
     }
 }
 

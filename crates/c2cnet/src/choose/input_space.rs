@@ -289,7 +289,7 @@ impl Search<'_> {
             field: drafts[i].plan.name.clone(),
             chosen: in_words(&trial),
             why: format!(
-                "a linear map of it errs by {} on samples that are left out one at a time, against {} with {}",
+                "leave-one-out error of a linear map: {}, against {} with {}",
                 self.error_in_words(learned),
                 self.error_in_words(prescribed),
                 in_words(&drafts[i].plan),

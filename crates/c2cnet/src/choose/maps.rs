@@ -36,8 +36,8 @@ pub(super) enum Thorough {
     No,
 }
 
-/// A kernel map must beat the linear one by this factor to be worth its size.
-const WORTHWHILE_RATIO: f64 = 0.98;
+/// A map must beat a simpler one by this factor: a kernel map to be worth its size, a network to be worth training.
+pub(super) const WORTHWHILE_RATIO: f64 = 0.98;
 
 /// A linear map with a smaller error cannot be beaten: kernel matrices amplify rounding to about this.
 const KERNEL_ROUNDING: f64 = 1e-9;

@@ -1,7 +1,7 @@
 //! Networks among the coefficient maps: whether to train one, on what, and for how long.
 
 use super::folds::{Folds, PerFold};
-use super::maps::ClosedForm;
+use super::maps::{ClosedForm, WORTHWHILE_RATIO};
 use crate::Result;
 use crate::fit::{
     Context, FoldMaps, Inputs, Judged, MapTrainingSet, OutputFrame, Outputs, encode_inputs,
@@ -36,9 +36,6 @@ const FEWEST_SAMPLES: usize = 50;
 
 /// Networks are trained in single precision, so they cannot beat a closed-form map with a smaller error.
 const SINGLE_PRECISION: f64 = 1e-5;
-
-/// A network must beat the closed-form map by this factor to be worth training.
-const WORTHWHILE_RATIO: f64 = 0.98;
 
 /// The map of a plan, with what was computed while choosing it.
 pub(super) struct Decision {

@@ -87,8 +87,8 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
     if report.worst_rl2e > 10.0 * median {
         advice.push((
             format!(
-                "The worst sample is {} times worse than the median: look at it. A sample that is damaged spoils the fit, \
-                 one that is rare needs others like it.",
+                "The worst sample is {} times worse than the median: look at it. Damaged samples spoil a fit; rare ones need \
+                 more like them.",
                 format::number(report.worst_rl2e / median)
             ),
             Some(look(Some(subject.worst_sample()))),

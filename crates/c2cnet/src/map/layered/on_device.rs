@@ -77,7 +77,7 @@ impl<'a, T: Scalar> Packed<'a, T> {
         if run.largest() * points > MOST_PLACES {
             return Err(Error::Device(format!(
                 "layered: {} samples per step at {points} points are too many for a device, which takes {MOST_PLACES} \
-                 of both together; lower map.layered.batch, or take the processor: --device cpu",
+                 of both together; lower map.layered.batch, or use --device cpu",
                 run.largest()
             )));
         }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The smallest singular value, over the largest, may be smaller than at the points of the fit by this factor.
-const AS_WELL: f64 = 3.0;
+const CONDITION_LOSS: f64 = 3.0;
 
 /// The rest is at least this part of the mean square of the values.
 const LEAST_NOISE: f64 = 1e-12;
@@ -42,7 +42,7 @@ pub(super) struct Expected {
 
 /// Encoders at other points.
 #[derive(Debug)]
-pub(super) struct Elsewhere {
+pub(super) struct AtOtherPoints {
     pub(super) points: Points,
     parts: Vec<Part>,
 }
@@ -104,14 +104,14 @@ impl Expected {
         basis: &FieldBasis,
         points: &Points,
         regularisations: &[Regularisation],
-    ) -> Result<Elsewhere> {
+    ) -> Result<AtOtherPoints> {
         let mut start = 0;
         let mut parts = Vec::new();
         for (p, (part, regularisation)) in basis.parts().iter().zip(regularisations).enumerate() {
             parts.push(self.part_at(p, start, part, points, *regularisation)?);
             start += part.len();
         }
-        Ok(Elsewhere {
+        Ok(AtOtherPoints {
             points: points.clone(),
             parts,
         })
@@ -128,7 +128,7 @@ impl Expected {
         let design = part.evaluate(points)?;
         if design.nrows() >= part.len() {
             let spectrum = Spectrum::new(design.clone())?;
-            if AS_WELL * condition_of(&spectrum, part) >= self.condition[p] {
+            if CONDITION_LOSS * condition_of(&spectrum, part) >= self.condition[p] {
                 return Ok(Part::Same(Encoder::new(Arc::new(spectrum), regularisation)));
             }
         }
@@ -149,12 +149,12 @@ impl Expected {
     pub(super) fn encode(
         &self,
         basis: &FieldBasis,
-        elsewhere: &Elsewhere,
+        other_points: &AtOtherPoints,
         values: &[Mat<f64>],
     ) -> Mat<f64> {
         let mut out = Mat::zeros(basis.len(), values[0].ncols());
         let mut start = 0;
-        for ((part, range), encoder) in basis.ranges().zip(&elsewhere.parts) {
+        for ((part, range), encoder) in basis.ranges().zip(&other_points.parts) {
             let values = stack_components(&values[range]);
             let coefficients = match encoder {
                 Part::Same(encoder) => encoder.encode(values.as_ref()),
