@@ -79,7 +79,7 @@ const QUADRATIC_TETRAHEDRON: [[usize; 4]; 8] = [
 ];
 
 impl Cells {
-    /// Adds a cell of a kind that VTK numbers so, split into triangles or tetrahedra.
+    /// Adds a cell of the kind with this VTK number, split into triangles or tetrahedra.
     pub(crate) fn add(&mut self, kind: u8, corners: &[usize]) -> Result<(), String> {
         let Some((count, parts)) = parts(kind) else {
             return Err(format!(

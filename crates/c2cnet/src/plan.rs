@@ -159,7 +159,7 @@ pub enum MapPlan {
     },
 }
 
-/// A planned map, with all that are trained as one.
+/// A planned map; those that are trained by steps are one variant.
 pub(crate) enum PlannedMap<'a> {
     Linear,
     Kernel(&'a KernelSettings),

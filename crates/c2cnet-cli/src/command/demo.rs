@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(default_value = "darcy1d")]
     problem: String,
 
-    /// The folder for what is written.
+    /// The folder for the files that it writes.
     #[arg(long, value_name = "DIR", default_value = "demo")]
     out: PathBuf,
 
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     print_line("1. Data")?;
     print_line(format_args!("   {}", problem.description))?;
     let progress = Progress::start("generating data");
-    // For a problem with a grid on an interval, the truth is known between the data's points too.
+    // For a problem with a grid on an interval, the truth is also known between the data's points.
     let fine = fine_data(problem, args.seed, &progress)?;
     let data = match &fine {
         Some(fine) => thinned(fine)?,

@@ -269,8 +269,8 @@ impl Evaluated {
         print_line(errors::table(report, model, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
             print_line(format_args!(
-                "\nBetween the fitted points, held-out training samples had an RL2E of {}; the final model uses these\n\
-                 points, too.",
+                "\nBetween the fitted points, held-out training samples had an RL2E of {}; the final model is also\n\
+                 fitted to these points.",
                 terminal::number(error)
             ))?;
         }

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// First samples, at least.
+/// The fewest first samples.
 const FEWEST_FIRST: usize = 10;
 
 /// Nuggets that are tried per sample of the sums, as powers of ten.
@@ -32,7 +32,7 @@ const NUGGETS: std::ops::RangeInclusive<i32> = 2..=16;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Template {
-    /// Tells it from any other; sums carry it.
+    /// Its identity, which its sums carry.
     id: String,
     /// The operator of the first samples, with its linear map; its means are what sums are shifted by.
     first: C2CNet,
@@ -229,7 +229,7 @@ impl Template {
         let data = match train.len() {
             0 if taken == 0 => return Err(Error::Data("there is no training sample".into())),
             0 => {
-                // All of them settled the template; what remains is that the data is known.
+                // All of them settled the template: only the data's fingerprint is added.
                 let (inputs, outputs) = (self.first.map().inputs(), self.first.map().outputs());
                 let nothing = self.sums(&Mat::zeros(inputs, 0), &Mat::zeros(outputs, 0));
                 return Ok(Accumulator {
@@ -326,7 +326,7 @@ impl Template {
         Ok((spaces.with_maps(map, linear).with_info(info), report))
     }
 
-    /// The nugget per sample whose map errs least on the judges, and its errors.
+    /// The nugget per sample whose map has the smallest error on the judges, and its errors.
     fn choose_nugget(&self, landmarks: &Landmarks, sums: &Accumulator) -> Result<(f64, Vec<f64>)> {
         let kernel = sums.kernel.as_ref().ok_or_else(|| damaged("kernel sums"))?;
         let mut best: Option<(f64, f64, Vec<f64>)> = None;

@@ -32,7 +32,7 @@ const NEAR_TIE_RATIO: f64 = 1.6;
 /// A basis smaller than the chosen one by this factor is compared again in a tie.
 const FAR_FEWER: usize = 2;
 
-/// Left-out samples must err by less than this part of what held-out ones do.
+/// Learned directions alone must have a leave-one-out error below this part of the error of prescribed functions.
 const FAR_BELOW: f64 = 0.3;
 
 /// A prescribed input basis may lose this fraction of the operator's error before learned directions are tried.
@@ -257,8 +257,8 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// Learned directions alone where samples are about as many as these and a linear map of them, judged by leaving out
-    /// one sample at a time, errs far less than the `least` error of what is prescribed.
+    /// Learned directions alone, where there are about as many samples as directions and a linear map of them has a
+    /// leave-one-out error far below `least`, the smallest error with prescribed functions.
     fn settle_few_samples(
         &self,
         i: usize,
@@ -271,7 +271,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let trial = in_space(Space::Learned, &drafts[i].plan);
-        // What cannot be encoded so is no candidate.
+        // Directions in which the input cannot be encoded are no candidate.
         let errors = match judge.left_out_errors(drafts, i, &trial) {
             Err(e @ Error::Interrupted) => return Err(e),
             errors => errors.ok().flatten(),

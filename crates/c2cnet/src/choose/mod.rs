@@ -1,6 +1,6 @@
 //! From data and settings to a plan: what the settings leave open is chosen on the training samples.
 //!
-//! [`moving_nodes`] tells, before all else, whether an output's nodes move. [`bases`] settles the spaces:
+//! [`moving_nodes`] first finds out whether an output's nodes move. [`bases`] settles the spaces:
 //! [`output_space`] by their floor ([`few_readings`] where single samples do not show it), [`input_space`] by the error of
 //! the whole operator, which [`judge`] measures. [`maps`] compares closed-form maps, for each of the open [`transforms`] of
 //! the inputs; [`network`] and [`layers`] decide whether a network is worth training. Candidates are computed by the stages

@@ -13,7 +13,7 @@ pub struct Withheld(Rows);
 enum Rows {
     /// The same for all samples.
     Shared(Vec<usize>),
-    /// Of samples with points of their own.
+    /// Of samples with their own points.
     PerSample(Vec<Vec<usize>>),
 }
 
@@ -29,7 +29,7 @@ impl Withheld {
         Withheld(Rows::Shared(Vec::new()))
     }
 
-    /// The points of an output that judge a fit. None where samples have points of their own, which are all new to a map
+    /// The points of an output that judge a fit. None where samples have their own points, which are all new to a map
     /// fitted without the sample.
     pub(crate) fn of_output(field: &Field, fraction: f64, seed: u64) -> Self {
         match field.shared_points() {
@@ -38,8 +38,8 @@ impl Withheld {
         }
     }
 
-    /// The points that judge how well bases represent `field`: at least a tenth, of samples with points of their own
-    /// too.
+    /// The points that judge how well bases represent `field`: at least a tenth, also where samples have their own
+    /// points.
     pub(crate) fn to_rank_bases(field: &Field, fraction: f64, seed: u64) -> Self {
         Self::choose(field, fraction.max(0.1), seed)
     }
@@ -85,11 +85,11 @@ impl Withheld {
     }
 }
 
-/// The least part of what a sample's squared norm leads to expect at withheld points.
+/// The least squared norm of a sample at withheld points, as a part of the one expected from its norm at all points.
 const LEAST_SHARE: f64 = 0.01;
 
 /// The squared norm by which squared errors at withheld points are divided: that of the sample there, `at_withheld`, but
-/// not much less than its norm at all points leads to expect, since a sample may vanish at a few of them. They are
+/// not much less than expected from its norm `everywhere`, since a sample may vanish at a few points. Withheld points are
 /// the part `share` of all.
 pub(crate) fn norm_at_withheld(at_withheld: f64, everywhere: f64, share: f64) -> f64 {
     at_withheld.max(LEAST_SHARE * share * everywhere)

@@ -73,7 +73,7 @@ pub struct FieldEncoder {
     #[serde(default)]
     seen: TrainingRange,
     /// What to expect of coefficients where fields are observed at other points than those of the fit, unless least
-    /// squares serve there, too.
+    /// squares are used there as well.
     #[serde(default)]
     expected: Option<Expected>,
     /// The factorisation at the points encoded last: most predictions use the same sensors.

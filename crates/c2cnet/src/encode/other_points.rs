@@ -1,13 +1,13 @@
 //! Coefficients from observations at other points than those of the fit.
 //!
-//! There least squares may no longer determine the coefficients, or amplify what the functions cannot represent. The
-//! training samples tell what to expect of each coefficient, its mean $m_j$ and deviation $d_j$, and how large the rest
-//! is, its variance $\sigma^2$ at a point. With $D = \operatorname{diag}(d)$ the coefficients are
+//! There least squares may no longer determine the coefficients, or may amplify what the functions cannot represent. The
+//! training samples show what to expect of each coefficient, its mean $m_j$ and deviation $d_j$, and the size of the
+//! rest, its variance $\sigma^2$ at a point. With $D = \operatorname{diag}(d)$ the coefficients are
 //!
 //! $$a = m + Dz,\qquad z = \arg\min_z \|\Phi(m + Dz) - f\|^2 + \sigma^2\|z\|^2,$$
 //!
 //! which are the most likely ones if coefficients and rest are independent and normally distributed. Where the functions are
-//! about as well determined as at the points of the fit, least squares serve as there.
+//! about as well determined as at the points of the fit, least squares are used as there.
 
 use super::stacked::stack_components;
 use super::{Encoder, Regularisation, Spectrum};
@@ -25,7 +25,7 @@ const CONDITION_LOSS: f64 = 3.0;
 /// The rest is at least this part of the mean square of the values.
 const LEAST_NOISE: f64 = 1e-12;
 
-/// What training samples tell of coefficients.
+/// What training samples show of coefficients.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Expected {
     #[serde(with = "tensor")]

@@ -90,7 +90,7 @@ impl NpzFile {
         })
     }
 
-    /// The shape of the array `key`, or `None`; `whole` if its bytes are to be checked too.
+    /// The shape of the array `key`, or `None`; `whole` if its bytes are also to be checked.
     pub fn shape(&mut self, key: &str, whole: bool) -> Result<Option<Vec<usize>>> {
         self.entry(key, |entry, header| {
             if whole {
