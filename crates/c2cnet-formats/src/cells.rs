@@ -204,6 +204,6 @@ mod tests {
                 .contains("needs 4")
         );
         cells.add(kind::QUAD, &[0, 1, 2, 7]).unwrap();
-        assert!(cells.check(4).unwrap_err().contains("corner 7"));
+        assert!(cells.check(4).unwrap_err().contains("point 7"));
     }
 }

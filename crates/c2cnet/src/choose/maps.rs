@@ -19,7 +19,7 @@ pub(super) struct ClosedForm {
     pub linear: LinearMap,
     /// The error of the better map on held-out samples, averaged over the folds.
     pub error: f64,
-    /// The same, or less where a linear map needs the held-out samples, too: its leave-one-out error.
+    /// The same, or the leave-one-out error if that is less and a linear map also needs the held-out samples.
     pub with_all: f64,
     /// Whether the linear map reaches the floor of the output space.
     pub on_floor: bool,
@@ -28,12 +28,13 @@ pub(super) struct ClosedForm {
     pub chosen: usize,
 }
 
-/// Whether the compared kernel maps are fitted to readings, as the final one is, or to completed coordinates,
-/// which is faster.
+/// What closed-form maps are compared for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thorough {
-    Yes,
-    No,
+pub(super) enum Purpose {
+    /// The final choice: kernel maps are fitted to readings, as that of the model is.
+    FinalFit,
+    /// The search for spaces: kernel maps are fitted to completed coordinates, which is faster.
+    Search,
 }
 
 /// A map must beat a simpler one by this factor: a kernel map to be worth its size, a network to be worth training.
@@ -56,7 +57,7 @@ const IMITATED: f64 = 0.1;
 pub(super) fn compare(
     folds: &[Fold<'_>],
     config: &MapConfig,
-    thorough: Thorough,
+    purpose: Purpose,
     left_out: impl Fn() -> Result<Option<f64>>,
 ) -> Result<ClosedForm> {
     let context = folds[0].context;
@@ -80,7 +81,7 @@ pub(super) fn compare(
         MapKind::Kernel => true,
     };
     let kernel = match wants_kernel {
-        true => search_kernel(folds, &linear, config, thorough)?,
+        true => search_kernel(folds, &linear, config, purpose)?,
         false => None,
     };
     if let Some(choice) = &kernel {
@@ -110,7 +111,7 @@ pub(super) fn compare(
         });
     }
     let error = closed_error;
-    let open = kernel.is_none() && !on_floor && error < IMITATES && thorough == Thorough::Yes;
+    let open = kernel.is_none() && !on_floor && error < IMITATES && purpose == Purpose::FinalFit;
     let left_out = if open { left_out()? } else { None };
     Ok(ClosedForm {
         error,
@@ -130,7 +131,7 @@ fn search_kernel(
     folds: &[Fold<'_>],
     linear: &[LinearMap],
     config: &MapConfig,
-    thorough: Thorough,
+    purpose: Purpose,
 ) -> Result<Option<KernelChoice>> {
     let context = folds[0].context;
     let search = KernelSearch {
@@ -156,7 +157,7 @@ fn search_kernel(
         .collect();
     match search.run(&splits) {
         Ok(mut choice) => {
-            if thorough == Thorough::Yes {
+            if purpose == Purpose::FinalFit {
                 joint::refine_kernel(&mut choice, &splits[0])?;
             }
             Ok(Some(choice))

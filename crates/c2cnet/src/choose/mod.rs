@@ -40,7 +40,7 @@ use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{FitConfig, MapConfig, MapKind};
 use crate::{Error, Result};
 use folds::{Folds, PerFold};
-use maps::{ClosedForm, Thorough};
+use maps::{ClosedForm, Purpose};
 use network::Decision;
 use rayon::prelude::*;
 use sizes::Sizes;
@@ -163,12 +163,12 @@ impl Comparison<'_> {
             true => self.left_out_error(plans),
             false => maps::leave_one_out(&folds[0].set),
         };
-        maps::compare(&folds, map, Thorough::Yes, left_out)
+        maps::compare(&folds, map, Purpose::FinalFit, left_out)
     }
 
     /// The leave-one-out error of the linear map in spaces that are learned from all samples, as in the final fit:
-    /// those of a fold lack directions of its held-out samples. For the map a sample that is left out is new all the
-    /// same, because what it alone has of a direction has no influence on the others.
+    /// those of a fold lack directions of its held-out samples. A sample that is left out is
+    /// nevertheless new to the map, because its own part of a direction has no influence on the other samples.
     fn left_out_error(&self, plans: &[InputPlan]) -> Result<Option<f64>> {
         let everything = self.folds.first().with_everything();
         let raw = self.config.map.takes_raw_coefficients();
