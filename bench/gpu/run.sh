@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Milliseconds a step of the paper's networks on an NVIDIA GPU, beside PyTorch in the same run.
+# Milliseconds per step of the paper's networks on an NVIDIA GPU, beside PyTorch in the same run.
 #   bench/gpu/run.sh [BINARY]     BINARY: bench_gpu, built elsewhere where this machine has no cargo
 # Needs the driver, NVRTC and cuBLAS (LD_LIBRARY_PATH), and for the peer a python3 with PyTorch.
 set -euo pipefail

@@ -118,7 +118,7 @@ def cube(samples=150, n_train=120, n=24):
 
 
 def quantities(samples=300, n_train=240):
-    """A load, and two numbers of very different size that come of it."""
+    """A load, and two numbers of very different size that result from it."""
     rng = np.random.default_rng(7)
     x = np.linspace(0, 1, 65)
     f = rough_line(rng, samples, x, 5)

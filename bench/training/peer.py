@@ -11,7 +11,7 @@ import time
 
 import torch
 
-TOGETHER = 10
+STEPS_PER_TIMING = 10
 SIDE = 141
 
 
@@ -34,7 +34,7 @@ def fastest(work, repeats, together):
     return best
 
 
-def step(widths, samples, mode, psi=None, repeats=10, together=TOGETHER):
+def step(widths, samples, mode, psi=None, repeats=10, together=STEPS_PER_TIMING):
     model = network(widths)
     a = torch.rand(samples, widths[0]) * 2 - 1
     u = torch.rand(samples, widths[-1] if psi is None else len(psi)) * 2 - 1

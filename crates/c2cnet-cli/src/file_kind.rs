@@ -15,7 +15,7 @@ pub enum FileKind {
     Data,
     /// Only outputs.
     Prediction,
-    /// Known when it is made, and [`FileKind::Other`] when it is found.
+    /// Only for files to be made: an existing one is [`FileKind::Other`].
     Figure,
     Page,
     Other,

@@ -234,7 +234,7 @@ fn slips_of_a_first_hour_say_what_to_do() {
     for (name, text, words) in [
         ("a.npz", "{\"a\": 1}\n", "holds JSON"),
         ("a.csv", "[1, 2]\n", "holds JSON"),
-        ("b.npz", "hello world\n", "holds text, and no arrays"),
+        ("b.npz", "hello world\n", "holds text, not arrays"),
         ("c.csv", "<!DOCTYPE html>\n", "holds HTML or XML"),
     ] {
         std::fs::write(folder.path(name), text).unwrap();

@@ -97,8 +97,8 @@ impl Labels {
         }
     }
 
-    /// Whether a length is the same along both axes of a plane, so that it is to be drawn so: units that differ say no;
-    /// where nothing is known, a domain that is not too long.
+    /// Whether both axes of a plane should have the same scale: not if their units differ, if only one
+    /// is a time, or if the domain is too long to be readable.
     pub fn is_equal([across, up]: [&str; 2], extent: &Bounds) -> bool {
         let ratio = extent.width(0) / extent.width(1);
         let readable = ratio.is_finite() && (1.0 / LONGEST..=LONGEST).contains(&ratio);
@@ -116,7 +116,7 @@ fn numbered(symbol: &str, c: usize) -> String {
     format!("{symbol}_{{{}}}", c + 1)
 }
 
-/// Refuses another number of names than the data has axes or components for them.
+/// Refuses a number of names that differs from the number of axes or components.
 fn check_count(key: &str, count: usize, data: &Dataset) -> std::result::Result<(), String> {
     let (stem, name) = key.split_once('.').unwrap_or((key, ""));
     let (fields, kind) = match stem {

@@ -31,10 +31,10 @@ pub fn check(path: &Path) -> Result<()> {
         .map_err(|e| Error::io(path, e))
 }
 
-/// How names of drawings end.
+/// The endings of the names of drawings.
 pub const FIGURES: [&str; 2] = ["svg", "png"];
 
-/// Refuses a name without one of the endings of what is to be written; pipes and devices may be called anything.
+/// Refuses a name without one of the endings for what will be written; pipes and devices may have any name.
 ///
 /// # Errors
 /// Lists the endings.
@@ -46,7 +46,7 @@ pub fn check_ending(path: &Path, what: &str, endings: &[&str]) -> Result<()> {
     }
     let listed: Vec<String> = endings.iter().map(|e| format!(".{e}")).collect();
     Err(Error::Config(format!(
-        "{}: {what} is written as {}; end the name so",
+        "{}: {what} is written as {}; end the name in one of these",
         path.display(),
         listed.join(" or ")
     )))

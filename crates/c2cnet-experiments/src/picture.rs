@@ -45,9 +45,9 @@ pub struct Shown {
     pub output: Option<(Function, Vec<f64>)>,
 }
 
-/// Which sample is shown, and what is known of it.
+/// A sample to be shown, and what is known of it.
 #[derive(Debug, Clone)]
-pub struct Which {
+pub struct PickedSample {
     /// Its number in the data.
     pub sample: usize,
     /// What it is called.
@@ -65,9 +65,9 @@ impl Shown {
         model: &C2CNet,
         data: &Dataset,
         labels: &Labels,
-        which: &Which,
+        picked: &PickedSample,
     ) -> Result<Vec<Shown>> {
-        let k = which.sample;
+        let k = picked.sample;
         let one = data.select(&[k]);
         let mut outputs: Vec<(Function, Vec<f64>)> = Vec::new();
         for (name, decoder) in model.outputs() {
@@ -88,7 +88,7 @@ impl Shown {
                 "quantities `q` have no points to be drawn at".into(),
             ));
         }
-        let what = format!("{}{}", which.what, vectors(data, k, MOST_ENTRIES));
+        let what = format!("{}{}", picked.what, vectors(data, k, MOST_ENTRIES));
         let several = outputs.len() > 1;
         let mut inputs = inputs(&data.inputs, k, labels).into_iter();
         let mut outputs = outputs.into_iter();
@@ -101,7 +101,7 @@ impl Shown {
             let own = output.as_ref().filter(|_| several);
             rows.push(Shown {
                 what: what.clone(),
-                rl2e: own.map_or(which.rl2e, |(truth, predicted)| relative(truth, predicted)),
+                rl2e: own.map_or(picked.rl2e, |(truth, predicted)| relative(truth, predicted)),
                 input,
                 output,
             });

@@ -79,7 +79,7 @@ const QUADRATIC_TETRAHEDRON: [[usize; 4]; 8] = [
 ];
 
 impl Cells {
-    /// Adds a cell of a kind that VTK numbers so, split into triangles or tetrahedra.
+    /// Adds a cell of the kind with this VTK number, split into triangles or tetrahedra.
     pub(crate) fn add(&mut self, kind: u8, corners: &[usize]) -> Result<(), String> {
         let Some((count, parts)) = parts(kind) else {
             return Err(format!(
@@ -115,7 +115,7 @@ impl Cells {
         let mut corners = corners.chain(self.tetrahedra.iter().flatten());
         match corners.find(|i| **i >= points) {
             Some(i) => Err(format!(
-                "has a cell with corner {i}, and points 0 to {}",
+                "has a cell that refers to point {i}, but its points are 0 to {}",
                 points.saturating_sub(1)
             )),
             None => Ok(()),
@@ -204,6 +204,6 @@ mod tests {
                 .contains("needs 4")
         );
         cells.add(kind::QUAD, &[0, 1, 2, 7]).unwrap();
-        assert!(cells.check(4).unwrap_err().contains("corner 7"));
+        assert!(cells.check(4).unwrap_err().contains("point 7"));
     }
 }

@@ -1,6 +1,6 @@
 //! Meshes of gmsh (`.msh`), versions 2.2 and 4.1 as text, with point data.
 //!
-//! Written here because the crates there are for this format read neither version 2 nor `$NodeData`.
+//! Written here because existing crates for this format read neither version 2 nor `$NodeData`.
 
 use crate::cells::kind;
 use crate::{Cells, Mesh, PointData};
@@ -161,7 +161,7 @@ impl Reader {
             .filter(|_| components > 0 && count == self.coords.len());
         let Some(size) = size else {
             return Err(format!(
-                "{name:?} has {count} values with {components} components, and there are {} nodes,",
+                "{name:?} has {count} values with {components} components, but the mesh has {} nodes,",
                 self.coords.len()
             ));
         };
@@ -222,7 +222,7 @@ fn vtk_kind(gmsh: usize) -> Result<(u8, usize), String> {
         15 => (kind::VERTEX, 1),
         kind => {
             return Err(format!(
-                "has elements of gmsh's kind {kind}, which are not read; mesh with lines, triangles, quadrangles, \
+                "has elements of gmsh's kind {kind}, which cannot be read; mesh with lines, triangles, quadrangles, \
                  tetrahedra, hexahedra, prisms or pyramids of first order, or triangles and tetrahedra of second,"
             ));
         }

@@ -78,7 +78,7 @@ impl Format {
         })
     }
 
-    /// How names of files end that can be written.
+    /// The endings of the files that can be written.
     pub const ENDINGS: [(&str, Format); 5] = [
         ("npz", Format::Npz),
         ("csv", Format::Csv),
@@ -87,7 +87,7 @@ impl Format {
         ("msh", Format::Gmsh),
     ];
 
-    /// What a file of this name is to be, by its ending.
+    /// The format of a file to be written, by the ending of its name.
     ///
     /// # Errors
     /// If it has none of [`Format::ENDINGS`]; pipes and devices may be called anything, and get `.npz`.

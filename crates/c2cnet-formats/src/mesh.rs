@@ -57,11 +57,12 @@ impl Mesh {
         for array in &data {
             if array.values.len() != array.components * coords.len() {
                 return Err(format!(
-                    "has {} values in the array {:?}, and {} points with {} components",
+                    "has {} values in the array {:?}, expected {}: {} components at {} points",
                     array.values.len(),
                     array.name,
-                    coords.len(),
-                    array.components
+                    array.components * coords.len(),
+                    array.components,
+                    coords.len()
                 ));
             }
         }

@@ -185,7 +185,7 @@ fn field(path: &Path, mesh: &Mesh, base: &str, missing: Missing) -> Result<Field
     for (k, (number, array)) in samples.iter().enumerate() {
         if *number != k {
             return Err(bad(format!(
-                "has no array {base}[{k}], and has {base}[{number}]"
+                "has the array {base}[{number}] but not {base}[{k}]"
             )));
         }
         if array.components != components {

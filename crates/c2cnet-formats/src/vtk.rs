@@ -18,8 +18,8 @@ pub(crate) fn parse(bytes: &[u8], format: Format) -> Result<Mesh, String> {
         let start = &bytes[..bytes.len().min(1024)];
         if start.windows(name.len()).any(|w| w == name.as_bytes()) {
             return Err(format!(
-                "is compressed with {codec}, which is not read; save it with ZLib or without compression, or read it in \
-                 Python by meshio"
+                "is compressed with {codec}, which cannot be read; save it with ZLib or without compression, or read \
+                 it with meshio in Python"
             ));
         }
     }
@@ -51,7 +51,7 @@ pub(crate) fn parse(bytes: &[u8], format: Format) -> Result<Mesh, String> {
     }
 }
 
-/// What a parser that panics on damaged files returns, if it does not. The message of the panic is nobody's concern.
+/// The result of a parser that panics on damaged files; `None` if it does, without printing the panic.
 fn quietly<T>(parse: impl FnOnce() -> T) -> Option<T> {
     let hook = take_hook();
     set_hook(Box::new(|_| ()));

@@ -14,7 +14,7 @@ use c2cnet::data::{Bounds, Dataset, Observations, Points};
 use c2cnet::domain::{Polygon, TriangleMesh};
 use c2cnet::encode::{Encoder, Regularisation, Spectrum};
 use c2cnet::internal::RefinableMesh;
-use c2cnet::internal::choose_withheld;
+use c2cnet::internal::draw_without_corners;
 use c2cnet::linalg;
 use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
@@ -139,7 +139,7 @@ fn compare(problem: &Problem, sizes: &[usize]) -> Result<()> {
     );
     let train = values.ncols() * TRAIN_OF_FIVE / 5;
     let (seen, held_out) = values.as_ref().split_at_col(train);
-    let withheld = choose_withheld(points, 0.2, 7);
+    let withheld = draw_without_corners(points, 0.2, 7);
     let kept: Vec<usize> = (0..points.len())
         .filter(|i| !withheld.contains(i))
         .collect();

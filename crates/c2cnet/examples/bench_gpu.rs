@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::Instant;
 
-/// Steps between two looks at the clock, and how many looks.
-const TOGETHER: usize = 400;
-const LOOKS: usize = 8;
+/// Steps from one reading of the clock to the next, and how many readings there are.
+const STEPS_PER_TIMING: usize = 400;
+const TIMINGS: usize = 8;
 
 /// Name, widths and training samples; the loss goes through a triangular factor as large as the outputs.
 const PROBLEMS: [(&str, &[usize], usize); 6] = [
@@ -86,7 +86,7 @@ impl Problem {
         }
     }
 
-    /// Milliseconds per step of each of `many` trainings at once: the median over looks at the clock.
+    /// Milliseconds per step of each of `many` trainings at once: the median over timings.
     fn step(&self, device: Device, precision: Precision, many: usize) -> Result<f64> {
         let together = Barrier::new(many);
         let watch = || Stopwatch::new(device, &together);
@@ -115,9 +115,9 @@ impl Problem {
         };
         let spec = MlpSpec {
             hidden: Some(self.hidden.clone()),
-            steps: Some(TOGETHER * LOOKS),
+            steps: Some(STEPS_PER_TIMING * TIMINGS),
             rate: Some(1e-4),
-            evaluations: LOOKS,
+            evaluations: TIMINGS,
             precision,
             ..MlpSpec::recipe(Recipe::Paper)
         };
@@ -145,12 +145,12 @@ impl<'a> Stopwatch<'a> {
         }
     }
 
-    /// Milliseconds per step between looks, without the first.
+    /// Milliseconds per step from one timing to the next, without the first.
     fn milliseconds(&self) -> Vec<f64> {
         let moments = self.moments.lock().expect("one thread");
         let between = moments.windows(2).skip(1);
         between
-            .map(|w| (w[1] - w[0]).as_secs_f64() * 1e3 / TOGETHER as f64)
+            .map(|w| (w[1] - w[0]).as_secs_f64() * 1e3 / STEPS_PER_TIMING as f64)
             .collect()
     }
 }

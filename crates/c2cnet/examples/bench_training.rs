@@ -20,10 +20,10 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 const SEED: u64 = 2026;
-/// Steps between two looks at the clock.
-const TOGETHER: usize = 10;
-/// Predictions between two looks.
-const PREDICTIONS: usize = 30;
+/// Steps from one reading of the clock to the next.
+const STEPS_PER_TIMING: usize = 10;
+/// Predictions from one reading of the clock to the next.
+const PREDICTIONS_PER_TIMING: usize = 30;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -101,7 +101,7 @@ impl Observer for Stopwatch {
     }
 }
 
-/// The fastest `TOGETHER` of `steps` full-batch steps; `rank`: through a factor with this many rows,
+/// The fastest `STEPS_PER_TIMING` of `steps` full-batch steps; `rank`: through a factor with this many rows,
 /// triangular where it is square.
 fn step(
     widths: &[usize],
@@ -113,7 +113,7 @@ fn step(
     let watch = Stopwatch(Mutex::new(Vec::new()));
     train(widths, samples, rank, shards, steps, &watch)?;
     let times = watch.0.into_inner().expect("one thread");
-    Ok(least(&times, TOGETHER))
+    Ok(least(&times, STEPS_PER_TIMING))
 }
 
 fn train(
@@ -152,7 +152,7 @@ fn train(
         hidden: Some(widths[1..widths.len() - 1].to_vec()),
         steps: Some(steps),
         rate: Some(1e-4),
-        evaluations: steps.div_ceil(TOGETHER),
+        evaluations: steps.div_ceil(STEPS_PER_TIMING),
         shards,
         ..MlpSpec::recipe(Recipe::Paper)
     };
@@ -178,8 +178,8 @@ fn products(widths: &[usize], samples: usize, shards: usize, steps: usize) -> (f
         })
         .collect();
     let mut moments = vec![Moment::now()];
-    for _ in 0..steps / TOGETHER {
-        for _ in 0..TOGETHER {
+    for _ in 0..steps / STEPS_PER_TIMING {
+        for _ in 0..STEPS_PER_TIMING {
             workspaces
                 .par_iter_mut()
                 .for_each(|(values, blames, gradients)| {
@@ -212,7 +212,7 @@ fn products(widths: &[usize], samples: usize, shards: usize, steps: usize) -> (f
         }
         moments.push(Moment::now());
     }
-    least(&moments, TOGETHER)
+    least(&moments, STEPS_PER_TIMING)
 }
 
 /// One field at 141 x 141 points from one sample's coefficients: network, then 2,048 windowed
@@ -232,14 +232,14 @@ fn predict(shards: usize) -> Result<(f64, f64)> {
     let a = random(512, 1, 5);
     let mut moments = Vec::new();
     for k in 0..600 {
-        if k % PREDICTIONS == 0 {
+        if k % PREDICTIONS_PER_TIMING == 0 {
             moments.push(Moment::now());
         }
         let b = map.raw_coefficients(a.as_ref()).expect("raw coefficients");
         let field = design.mul(b.as_ref());
         assert!(field.nrows() == 19_881 && field[(0, 0)].is_finite());
     }
-    Ok(least(&moments, PREDICTIONS))
+    Ok(least(&moments, PREDICTIONS_PER_TIMING))
 }
 
 /// The most memory this process has held, in MiB.

@@ -126,7 +126,7 @@ pub mod internal {
     pub use crate::data::npz::writer::{NpzWriter, write_npz};
     pub use crate::data::points_file::read_output_points;
     pub use crate::decode::targets::Targets;
-    pub use crate::decode::withheld::choose_withheld;
+    pub use crate::decode::withheld::draw_without_corners;
     pub use crate::diagnose::floor::IN_USE;
     pub use crate::domain::bisection::RefinableMesh;
     pub use crate::encode::scattered::encode_sample;

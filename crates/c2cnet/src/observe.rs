@@ -192,7 +192,7 @@ pub struct Metric {
 }
 
 /// How often a waiting caller checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// What `work` returns, or [`crate::Error::Interrupted`] as soon as `cancelled` asks for it: then the work, which cannot be
 /// stopped, is left to end by itself. A thread of a pool does the work itself, since nobody might be left to do it.
@@ -212,7 +212,7 @@ pub(crate) fn unless<T: Send + 'static>(
     let worker =
         worker.map_err(|e| crate::Error::Numerical(format!("could not start a thread: {e}")))?;
     loop {
-        match wait.recv_timeout(LOOK) {
+        match wait.recv_timeout(CANCEL_CHECK) {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) if cancelled() => return Err(crate::Error::Interrupted),
             Err(RecvTimeoutError::Timeout) => {}

@@ -159,7 +159,7 @@ pub enum MapPlan {
     },
 }
 
-/// A planned map, with all that are trained as one.
+/// A planned map; those that are trained by steps are one variant.
 pub(crate) enum PlannedMap<'a> {
     Linear,
     Kernel(&'a KernelSettings),
@@ -303,7 +303,7 @@ impl Plan {
         } = self.protocol;
         if !(validation > 0.0 && validation < 0.5 && (0.0..=0.5).contains(&withhold)) {
             return Err(Error::Config(format!(
-                "plan: validation = {validation} must lie between 0 and 0.5, withhold = {withhold} too"
+                "plan: validation = {validation} and withhold = {withhold} must both lie between 0 and 0.5"
             )));
         }
         let inputs = self.inputs.iter().map(|p| (&p.name, &p.domain)).collect();

@@ -123,13 +123,47 @@ impl std::fmt::Display for Choice {
 }
 
 /// One of several things that were compared.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Candidate {
     /// What it is.
     pub name: String,
     /// The error it was judged by, on held-out training samples or at withheld points.
     #[serde(deserialize_with = "maybe_infinite")]
     pub error: f64,
+    /// Which closed-form map it is, if it is one; unknown once it has been in a file.
+    #[serde(skip)]
+    pub(crate) closed_form: Option<ClosedFormKind>,
+}
+
+/// The closed-form maps that a fit compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClosedFormKind {
+    Linear,
+    Kernel,
+}
+
+impl Candidate {
+    pub(crate) fn new(name: impl Into<String>, error: f64) -> Self {
+        Candidate {
+            name: name.into(),
+            error,
+            closed_form: None,
+        }
+    }
+
+    pub(crate) fn of_map(kind: ClosedFormKind, name: impl Into<String>, error: f64) -> Self {
+        Candidate {
+            closed_form: Some(kind),
+            ..Candidate::new(name, error)
+        }
+    }
+}
+
+/// By what a file has of them.
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.error == other.error
+    }
 }
 
 /// JSON writes an infinite number as null.

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 use std::borrow::Cow;
 use std::time::Instant;
 
-/// Fits an operator to the training samples of `data`; others are looked at only to warn of those that train, too.
+/// Fits an operator to the training samples of `data`; the others only serve to warn of test samples that also train.
 ///
 /// # Errors
 /// If the settings or the data cannot be used (the message says which and why), or the observer

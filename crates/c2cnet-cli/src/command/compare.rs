@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 const AFTER_HELP: &str = "\
 Each method learns from the training samples of DATA and is judged on its test samples. c2cnet takes
 the time it needs; each peer trains for the budget, with a learning rate that ends with it.
-Everything uses the same threads; with --device cuda, all networks train on a GPU, the peers' too.
+Everything uses the same threads; with --device cuda, all networks, including the peers', train on a GPU.
 
 Peers are PyTorch programs in the folder peers/ of the repository: run this command there, or in a
 folder below. Their Python environment is made once by

@@ -10,7 +10,7 @@ use c2cnet::{C2CNet, FitConfig, fit};
 use c2cnet::{Error, Result};
 use c2cnet_experiments::labels::Labels;
 use c2cnet_experiments::output_path;
-use c2cnet_experiments::picture::{self, Function, Shown, Which};
+use c2cnet_experiments::picture::{self, Function, PickedSample, Shown};
 use c2cnet_experiments::terminal::{Progress, counted, error, interrupt, print_line};
 use c2cnet_problems::{AnyProblem, Darcy1d, Problem, problems};
 use faer::Mat;
@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(default_value = "darcy1d")]
     problem: String,
 
-    /// The folder for what is written.
+    /// The folder for the files that it writes.
     #[arg(long, value_name = "DIR", default_value = "demo")]
     out: PathBuf,
 
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     print_line("1. Data")?;
     print_line(format_args!("   {}", problem.description))?;
     let progress = Progress::start("generating data");
-    // For a problem with a grid on an interval, the truth is known between the data's points too.
+    // For a problem with a grid on an interval, the truth is also known between the data's points.
     let fine = fine_data(problem, args.seed, &progress)?;
     let data = match &fine {
         Some(fine) => thinned(fine)?,
@@ -280,8 +280,8 @@ fn coarse(model: &C2CNet, test: &Dataset, each: &[f64]) -> Result<Vec<Shown>> {
     let mut rows = Vec::new();
     for (what, sample) in median_and_worst(each) {
         let (what, rl2e) = (what.to_string(), each[sample]);
-        let which = Which { sample, what, rl2e };
-        rows.extend(Shown::rows(model, test, &labels, &which)?);
+        let picked = PickedSample { sample, what, rl2e };
+        rows.extend(Shown::rows(model, test, &labels, &picked)?);
     }
     Ok(rows)
 }

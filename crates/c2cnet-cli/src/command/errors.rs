@@ -72,14 +72,14 @@ pub fn table(report: &EvaluationReport, model: &C2CNet, worst_sample: Option<usi
 }
 
 /// One row of the table for an output or a component.
-struct Own {
+struct PartErrors {
     rl2e: f64,
     mean_rl2e: f64,
     rms: f64,
 }
 
 /// Outputs and components by name, where there are several. Entries of vectors have rows of their own.
-fn parts(report: &EvaluationReport, model: &C2CNet) -> Vec<(String, Own)> {
+fn parts(report: &EvaluationReport, model: &C2CNet) -> Vec<(String, PartErrors)> {
     let mut parts = Vec::new();
     for output in &report.outputs {
         let name = match output.output.as_str() {
@@ -87,12 +87,12 @@ fn parts(report: &EvaluationReport, model: &C2CNet) -> Vec<(String, Own)> {
             name => name,
         };
         if report.outputs.len() > 1 {
-            let own = Own {
+            let errors = PartErrors {
                 rl2e: output.rl2e,
                 mean_rl2e: output.mean_rl2e,
                 rms: output.rms,
             };
-            parts.push((name.to_string(), own));
+            parts.push((name.to_string(), errors));
         }
         let is_vector = report.quantities.iter().any(|q| q.output == output.output);
         if output.components.len() > 1 && !is_vector {
@@ -105,12 +105,12 @@ fn parts(report: &EvaluationReport, model: &C2CNet) -> Vec<(String, Own)> {
                     .into_iter()
                     .zip(&output.components)
                     .map(|(name, component)| {
-                        let own = Own {
+                        let errors = PartErrors {
                             rl2e: component.rl2e,
                             mean_rl2e: component.mean_rl2e,
                             rms: component.rms,
                         };
-                        (name, own)
+                        (name, errors)
                     }),
             );
         }

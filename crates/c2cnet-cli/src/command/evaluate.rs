@@ -11,7 +11,7 @@ use c2cnet::basis::FieldBasis;
 use c2cnet::data::Dataset;
 use c2cnet::operator::{EvaluationReport, Known};
 use c2cnet::{Error, Result};
-use c2cnet_experiments::picture::{self, Shown, Which};
+use c2cnet_experiments::picture::{self, PickedSample, Shown};
 use c2cnet_experiments::terminal::{self, Progress, counted, print_line};
 use c2cnet_experiments::{output_path, over_truths};
 use std::collections::BTreeSet;
@@ -269,8 +269,8 @@ impl Evaluated {
         print_line(errors::table(report, model, self.worst_sample))?;
         if let Some(error) = withheld_at_fit(model) {
             print_line(format_args!(
-                "\nBetween the fitted points, held-out training samples had an RL2E of {}; the final model uses these\n\
-                 points, too.",
+                "\nBetween the fitted points, held-out training samples had an RL2E of {}; the final model is also\n\
+                 fitted to these points.",
                 terminal::number(error)
             ))?;
         }
@@ -347,12 +347,12 @@ fn rows(
         if drawn.iter().any(|(before, _)| *before == sample) {
             continue;
         }
-        let which = Which {
+        let picked = PickedSample {
             sample,
             what: format!("{what}: sample {}", numbers[sample]),
             rl2e: report.relative[sample],
         };
-        let rows = Shown::rows(model, data, &labels, &which)?;
+        let rows = Shown::rows(model, data, &labels, &picked)?;
         lines += rows.iter().map(|r| picture::lines(r, data)).sum::<usize>();
         if lines > MOST_LINES && !drawn.is_empty() {
             break;

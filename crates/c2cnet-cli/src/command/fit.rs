@@ -204,7 +204,7 @@ fn fit_file(
     let said = data.warnings();
     said.iter().for_each(|warning| progress.note(warning));
     // A reader of the metrics may stop the fit as soon as they begin, and then learns how it ended.
-    let patience = interrupt::Patience::begin();
+    let deferred = interrupt::DeferredInterrupt::begin();
     let training = Training::new(
         progress,
         &args.output,
@@ -219,7 +219,7 @@ fn fit_file(
         None => fit_owned(data, &config, &training),
     })
     .map_err(|e| training.explain(of_file(path, e)))?;
-    drop(patience);
+    drop(deferred);
     let learned = report.warnings.iter();
     learned
         .filter(|warning| !said.contains(warning))

@@ -41,8 +41,8 @@ pub struct Args {
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number)]
     sample: Option<usize>,
 
-    /// Where to write the picture, as .svg or .png [default: here, by the name of the file, for
-    /// data with the sample, -K.svg].
+    /// Where to write the picture, as .svg or .png [default: NAME.svg in this folder, named after
+    /// the file; NAME-K.svg for a sample of data].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 

@@ -26,12 +26,12 @@ pub struct Training {
     /// How often a checkpoint is written; never when the output is a device or a pipe, next to which no folder should be made.
     every: Option<Duration>,
     resume: bool,
-    now: Mutex<Now>,
+    state: Mutex<State>,
 }
 
 /// What changes during the fit.
 #[derive(Default)]
-struct Now {
+struct State {
     /// What the fit is doing.
     step: String,
     /// How many networks it has begun to train.
@@ -55,10 +55,10 @@ impl Training {
         metrics: Option<MetricsFile>,
     ) -> Result<Self> {
         let checkpoints = Checkpoints::beside(model)?;
-        let now = Now {
+        let state = State {
             foreign: !resume && checkpoints.exist(),
             metrics,
-            ..Now::default()
+            ..State::default()
         };
         let special = model.exists() && !model.is_file();
         Ok(Training {
@@ -66,7 +66,7 @@ impl Training {
             checkpoints,
             every: (!special).then_some(every),
             resume,
-            now: Mutex::new(now),
+            state: Mutex::new(state),
         })
     }
 
@@ -77,7 +77,7 @@ impl Training {
 
     /// Removes the checkpoints, once the model is written.
     pub fn finish(self) -> Result<()> {
-        match self.now().begun {
+        match self.state().begun {
             0 => Ok(()),
             _ => self.checkpoints.clear(),
         }
@@ -85,7 +85,7 @@ impl Training {
 
     /// Adds to an error how to resume, if there are checkpoints.
     pub fn explain(&self, error: Error) -> anyhow::Error {
-        if self.now().foreign || !self.checkpoints.exist() {
+        if self.state().foreign || !self.checkpoints.exist() {
             return error.into();
         }
         match error {
@@ -102,23 +102,23 @@ impl Training {
         }
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn record<'a>(&self, metrics: impl IntoIterator<Item = &'a Metric>) {
-        let mut now = self.now();
-        let name = now.step.clone();
+        let mut state = self.state();
+        let name = state.step.clone();
         for metric in metrics {
             let record = Record {
-                training: now.begun,
+                training: state.begun,
                 name: name.clone(),
                 metric: metric.clone(),
             };
             // A full disk costs the metrics, not the training.
-            if let Some(Err(e)) = now.metrics.as_mut().map(|file| file.add(&record)) {
+            if let Some(Err(e)) = state.metrics.as_mut().map(|file| file.add(&record)) {
                 self.progress.note(format!("{e}; no more metrics"));
-                now.metrics = None;
+                state.metrics = None;
             }
         }
     }
@@ -127,7 +127,7 @@ impl Training {
     fn last(&self, mark: &str, name: &str, first: bool) -> Option<Archive> {
         let folder = self.checkpoints.folder().display();
         if !self.resume {
-            if first && self.now().foreign {
+            if first && self.state().foreign {
                 self.progress.note(format!(
                     "{folder} holds checkpoints of a fit that did not finish; training starts over and \
                      will replace them (--resume continues from them)"
@@ -166,7 +166,7 @@ impl Observer for Training {
     fn event(&self, event: &Event<'_>) {
         self.progress.event(event);
         match event {
-            Event::Begin(step) => self.now().step = step.to_string(),
+            Event::Begin(step) => self.state().step = step.to_string(),
             Event::Training(progress) if progress.recorded => self.record(progress.metric),
             Event::Training(_) => {}
         }
@@ -189,7 +189,7 @@ impl Observer for Training {
             return Ok(());
         }
         let mut written = Ok(());
-        if std::mem::take(&mut self.now().foreign) {
+        if std::mem::take(&mut self.state().foreign) {
             written = self.checkpoints.clear();
         }
         written = written.and_then(|()| self.checkpoints.write(mark, archive));
@@ -202,9 +202,9 @@ impl Observer for Training {
 
     fn resume(&self, mark: &str) -> Result<Option<Archive>> {
         let (name, first) = {
-            let mut now = self.now();
-            now.begun += 1;
-            (now.step.clone(), now.begun == 1)
+            let mut state = self.state();
+            state.begun += 1;
+            (state.step.clone(), state.begun == 1)
         };
         let last = self.last(mark, &name, first);
         if let Some(archive) = &last {

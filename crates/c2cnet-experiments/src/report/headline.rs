@@ -1,4 +1,4 @@
-//! Every problem in one line: ours beside the paper's.
+//! Every problem in one line: this project's errors beside the paper's.
 
 use super::format::{self, error, integer, number, seconds};
 use super::read::Run;

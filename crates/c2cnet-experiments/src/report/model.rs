@@ -6,7 +6,7 @@ use super::page::shell;
 use super::table::{Cell, Head, sortable};
 use crate::explanations;
 use crate::labels::Labels;
-use crate::picture::{self, Shown, Which, cells_of, sorted};
+use crate::picture::{self, PickedSample, Shown, cells_of, sorted};
 use crate::run_files::{Axis, Curve, Series};
 use crate::terminal::counted;
 use crate::view::{Cells, views};
@@ -368,12 +368,12 @@ fn gallery(subject: &Subject<'_>) -> Result<Vec<Frame>> {
     for rank in picture::spread(order.len(), SHOWN) {
         let sample = order[rank];
         let number = subject.numbers[sample];
-        let which = Which {
+        let picked = PickedSample {
             sample,
             what: format!("sample {number}"),
             rl2e: relative[sample],
         };
-        let rows = Shown::rows(subject.model, subject.data, subject.labels, &which)?;
+        let rows = Shown::rows(subject.model, subject.data, subject.labels, &picked)?;
         let title = format!("sample {number}, rank {} of {}", rank + 1, order.len());
         // Small: the page holds all of them.
         let figure = picture::draw(&title, &rows, subject.data).panel_size(230.0, 175.0);

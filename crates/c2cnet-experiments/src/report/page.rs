@@ -171,7 +171,7 @@ fn again(run: &Run) -> Markup {
             h2 { "Run it again" }
             pre { code { (command) } }
             p {
-                "An experiment that is done is not done again unless its inputs changed. "
+                "Finished experiments are not repeated unless their inputs changed. "
                 "This page alone, from the run folder:"
             }
             pre { code { "c2cnet report " (run.folder.display()) } }

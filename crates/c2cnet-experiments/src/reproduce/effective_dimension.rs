@@ -2,7 +2,7 @@
 
 use c2cnet::data::Dataset;
 
-/// Samples that are looked at, at most.
+/// The most samples that are examined.
 const SAMPLES: usize = 400;
 
 /// $(\sum_i\lambda_i)^2 / \sum_i\lambda_i^2$ of the first input's training samples, $\lambda$ the eigenvalues of their

@@ -189,7 +189,7 @@ pub struct HeadlineSpec {
 #[serde(deny_unknown_fields)]
 pub struct SweepSpec {
     #[serde(flatten)]
-    pub titled: Titled,
+    pub heading: Heading,
     pub data: String,
     /// The setting, as in `--set`; or `data`, and the values are names of data sets, drawn over the effective
     /// dimension of their inputs.
@@ -202,7 +202,7 @@ pub struct SweepSpec {
     #[serde(default)]
     pub count_functions: bool,
     /// Another curve: the gap between test and training error against the encoder's amplification.
-    pub gap: Option<Titled>,
+    pub gap: Option<Heading>,
     #[serde(rename = "variant")]
     pub variants: Vec<Variant>,
 }
@@ -230,7 +230,7 @@ pub struct Variant {
 /// What a table or a figure is called, in files, on the page and in the paper.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Titled {
+pub struct Heading {
     #[serde(deserialize_with = "name::read")]
     pub id: String,
     pub title: String,
@@ -244,7 +244,7 @@ pub struct Titled {
 #[serde(deny_unknown_fields)]
 pub struct TransferSpec {
     #[serde(flatten)]
-    pub titled: Titled,
+    pub heading: Heading,
     /// At the finest resolution.
     pub data: String,
     /// Every n-th point is used for training.
@@ -302,7 +302,7 @@ pub struct RobustnessSpec {
 #[serde(deny_unknown_fields)]
 pub struct TableSpec {
     #[serde(flatten)]
-    pub titled: Titled,
+    pub heading: Heading,
     /// All, unless given.
     #[serde(default)]
     pub runs: Vec<String>,
@@ -314,7 +314,7 @@ pub struct TableSpec {
 pub struct FigureSpec {
     pub kind: FigureKind,
     #[serde(flatten)]
-    pub titled: Titled,
+    pub heading: Heading,
     pub runs: Vec<String>,
 }
 
@@ -401,7 +401,7 @@ impl Experiment {
                     other => {
                         return bad(format!(
                             "sweep {:?}: {other} names no data",
-                            sweep.titled.id
+                            sweep.heading.id
                         ));
                     }
                 }

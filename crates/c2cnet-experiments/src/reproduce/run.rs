@@ -28,7 +28,7 @@ pub struct Bench<'a> {
     pub findings: Findings,
     /// What was evaluated, its error and its floor.
     pub floors: Vec<(String, f64, f64)>,
-    /// Time that fits took that were done before.
+    /// The time of fits that were done before.
     pub earlier_seconds: f64,
     pub effort: Effort,
 }

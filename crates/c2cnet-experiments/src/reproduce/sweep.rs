@@ -50,7 +50,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
             gaps.push(series("gap", |p| p.amplification, |p| p.test - p.train));
             let what = format!(
                 "{}, {}: the gap grows with it",
-                spec.titled.title, variant.name
+                spec.heading.title, variant.name
             );
             let grown = points.iter().map(|p| (p.amplification, p.test - p.train));
             let check = checks::grows(what, &grown.collect::<Vec<_>>());
@@ -73,10 +73,10 @@ pub fn run(bench: &mut Bench<'_>, spec: &SweepSpec) -> Result<()> {
     draw_curve(
         bench,
         Curve {
-            id: spec.titled.id.clone(),
-            title: spec.titled.title.clone(),
-            caption: spec.titled.caption.clone(),
-            label: spec.titled.label.clone(),
+            id: spec.heading.id.clone(),
+            title: spec.heading.title.clone(),
+            caption: spec.heading.caption.clone(),
+            label: spec.heading.label.clone(),
             x: spec.x.clone(),
             y: Axis::log("RL2E"),
             series: errors,
@@ -173,8 +173,8 @@ fn points(
 fn table(spec: &SweepSpec, rows: Vec<Map<String, serde_json::Value>>) -> Table {
     let column = Column::new;
     Table {
-        id: format!("{}-table", spec.titled.id),
-        title: spec.titled.title.clone(),
+        id: format!("{}-table", spec.heading.id),
+        title: spec.heading.title.clone(),
         caption: format!("The fits of the curve, by {}.", spec.x.title),
         label: None,
         columns: vec![

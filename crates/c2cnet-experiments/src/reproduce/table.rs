@@ -55,10 +55,10 @@ pub fn of_runs(spec: &TableSpec, records: &[&Record]) -> Table {
     };
     columns.retain(filled);
     Table {
-        id: spec.titled.id.clone(),
-        title: spec.titled.title.clone(),
-        caption: spec.titled.caption.clone(),
-        label: spec.titled.label.clone(),
+        id: spec.heading.id.clone(),
+        title: spec.heading.title.clone(),
+        caption: spec.heading.caption.clone(),
+        label: spec.heading.label.clone(),
         columns,
         rows,
     }

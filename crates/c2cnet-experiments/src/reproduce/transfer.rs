@@ -26,7 +26,7 @@ pub fn run(bench: &mut Bench<'_>, spec: &TransferSpec) -> Result<()> {
     let test = here.select(&here.set("test")?);
     let mut models: Vec<(&Variant, C2CNet)> = Vec::new();
     for variant in &spec.variants {
-        if bench.too_late(&format!("{}: {}", spec.titled.title, variant.name)) {
+        if bench.too_late(&format!("{}: {}", spec.heading.title, variant.name)) {
             continue;
         }
         let fitted = bench.fit(&variant.name, &here, &test, &variant.fit)?;
@@ -57,8 +57,8 @@ pub fn run(bench: &mut Bench<'_>, spec: &TransferSpec) -> Result<()> {
     }
     let column = Column::new;
     bench.findings.tables.push(Table {
-        id: format!("{}-table", spec.titled.id),
-        title: spec.titled.title.clone(),
+        id: format!("{}-table", spec.heading.id),
+        title: spec.heading.title.clone(),
         caption: "The errors of the curves.".into(),
         label: None,
         columns: vec![
@@ -108,7 +108,7 @@ fn one_side(
             bench.findings.checks.push(Check {
                 what: format!(
                     "{}, {}: the error at any output resolution is within {:.0} % of that at the training resolution",
-                    spec.titled.title,
+                    spec.heading.title,
                     variant.name,
                     100.0 * spec.within
                 ),
@@ -122,10 +122,10 @@ fn one_side(
     draw_curve(
         bench,
         Curve {
-            id: format!("{}-{name}", spec.titled.id),
-            title: format!("{}: resolution of the {name}", spec.titled.title),
-            caption: spec.titled.caption.clone(),
-            label: spec.titled.label.clone(),
+            id: format!("{}-{name}", spec.heading.id),
+            title: format!("{}: resolution of the {name}", spec.heading.title),
+            caption: spec.heading.caption.clone(),
+            label: spec.heading.label.clone(),
             x: Axis::log(&format!("{name} points")),
             y: Axis::log("test RL2E"),
             series,

@@ -8,7 +8,7 @@ pub const EXIT_CODE: u8 = 130;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 /// How much work is under way that must not stop halfway.
-static PATIENT: AtomicUsize = AtomicUsize::new(0);
+static DEFERRING: AtomicUsize = AtomicUsize::new(0);
 
 /// Installs the handler.
 ///
@@ -16,7 +16,7 @@ static PATIENT: AtomicUsize = AtomicUsize::new(0);
 /// If there is a handler already.
 pub fn install() -> std::result::Result<(), ctrlc::Error> {
     ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, SeqCst) || PATIENT.load(SeqCst) == 0 {
+        if REQUESTED.swap(true, SeqCst) || DEFERRING.load(SeqCst) == 0 {
             std::process::exit(i32::from(EXIT_CODE));
         }
         eprintln!("\ninterrupted: stopping at the next opportunity; Ctrl-C again stops at once");
@@ -31,9 +31,9 @@ pub fn requested() -> bool {
 /// Runs `work` that checks [`requested`] itself, or that must not stop halfway (a file being
 /// written): the first Ctrl-C during it only sets a flag.
 pub fn patiently<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let patience = Patience::begin();
+    let deferred = DeferredInterrupt::begin();
     let result = work();
-    drop(patience);
+    drop(deferred);
     let result = result?;
     if requested() {
         return Err(Error::Interrupted);
@@ -43,17 +43,17 @@ pub fn patiently<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// While it lives, the first Ctrl-C only sets a flag.
 #[must_use]
-pub struct Patience(());
+pub struct DeferredInterrupt(());
 
-impl Patience {
+impl DeferredInterrupt {
     pub fn begin() -> Self {
-        PATIENT.fetch_add(1, SeqCst);
-        Patience(())
+        DEFERRING.fetch_add(1, SeqCst);
+        DeferredInterrupt(())
     }
 }
 
-impl Drop for Patience {
+impl Drop for DeferredInterrupt {
     fn drop(&mut self) {
-        PATIENT.fetch_sub(1, SeqCst);
+        DEFERRING.fetch_sub(1, SeqCst);
     }
 }

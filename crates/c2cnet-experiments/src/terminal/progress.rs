@@ -24,7 +24,7 @@ static CHOSEN: OnceLock<(Style, bool)> = OnceLock::new();
 
 /// Settles the style, and whether every step leaves a line behind it. To be called before anything is shown.
 pub fn choose(style: Style, verbose: bool) {
-    // Who comes later changes nothing.
+    // Later calls change nothing.
     let _ = CHOSEN.set((style, verbose));
 }
 

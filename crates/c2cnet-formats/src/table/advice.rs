@@ -3,7 +3,7 @@
 /// What a table holds beside its header, as far as advice depends on it.
 pub(super) struct Look<'a> {
     pub header: &'a [&'a str],
-    /// Whether most values of the first column are there several times, as those of samples are.
+    /// Whether most values of the first column occur several times, as those of samples do.
     pub repeats: &'a dyn Fn() -> bool,
     /// Whether outputs are not needed.
     pub inputs_alone: bool,

@@ -79,8 +79,8 @@ fn columns(names: &[&str]) -> Outcome<Vec<usize>> {
         // With one coordinate there is nothing to confuse.
         ([one], 1) => Ok(vec![*one]),
         _ => Err(format!(
-            "has the columns {}; those of points are x, y, z or x0, x1, ..., and which coordinate is which is not \
-             guessed: rename them, or leave the first line out, and they count by their position",
+            "has the columns {}; those of points are x, y, z or x0, x1, ..., and c2cnet does not guess which \
+             is which: rename them, or omit the first line, so that they count by their position",
             names.join(", ")
         )),
     }

@@ -21,7 +21,7 @@ pub(crate) fn read(path: &Path, names: &Names, missing: Missing) -> Result<Datas
     parsed.map_err(|reason| Error::format(path, no_table(path, &bytes).unwrap_or(reason)))
 }
 
-/// What text is that is not meant to be a table.
+/// A description of text that is not meant to be a table.
 fn no_table(path: &Path, bytes: &[u8]) -> Option<String> {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(START)]);
     let start = start.trim_start_matches('\u{feff}').trim_start();
@@ -29,7 +29,7 @@ fn no_table(path: &Path, bytes: &[u8]) -> Option<String> {
     let what = match start.chars().next() {
         Some('{' | '[') => "holds JSON",
         Some('<') => "holds HTML or XML",
-        _ if ["npz", "npy"].iter().any(|e| extension == *e) => "holds text, and no arrays",
+        _ if ["npz", "npy"].iter().any(|e| extension == *e) => "holds text, not arrays",
         _ => return None,
     };
     let first = start.lines().next().unwrap_or_default();
@@ -40,7 +40,7 @@ fn no_table(path: &Path, bytes: &[u8]) -> Option<String> {
     ))
 }
 
-/// Bytes that tell what text is.
+/// How many bytes show what a text is.
 const START: usize = 512;
 
 /// Reads a table of outputs alone.
@@ -86,7 +86,7 @@ pub(super) fn header_of(reader: &mut csv::Reader<&[u8]>) -> Outcome<csv::StringR
     Ok(reader.headers().map_err(|e| in_words(&e))?.clone())
 }
 
-/// Whether most values of the first column are there several times.
+/// Whether most values of the first column occur several times.
 fn first_column_repeats(bytes: &[u8]) -> bool {
     let mut reader = reader_of(bytes);
     let records = reader.records().filter_map(std::result::Result::ok);
@@ -249,7 +249,7 @@ impl Row<'_> {
         let complete: Option<Vec<f64>> = all.into_iter().collect();
         complete
             .map(Some)
-            .ok_or_else(|| format!("line {} has some of {what} and not all", self.line))
+            .ok_or_else(|| format!("line {} has only some of {what}", self.line))
     }
 }
 
@@ -310,7 +310,7 @@ impl Sample {
                 };
                 let readings = &mut self.functions[side][q];
                 let at = at.as_ref().ok_or_else(|| {
-                    format!("line {} has {} and no coordinates", row.line, quantity.key)
+                    format!("line {} has {} but no coordinates", row.line, quantity.key)
                 })?;
                 readings.coords.extend(at);
                 for (component, value) in readings.values.iter_mut().zip(values) {

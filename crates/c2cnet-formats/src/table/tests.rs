@@ -88,7 +88,7 @@ fn mistakes_are_named_by_line_and_column() {
         ("x,f,u\n0,inf,1\n", "not a finite number"),
         ("0,1,2\n1,2,3\n", "its first line must name the columns"),
         ("sample,x,f,y,u\n0,1,2,3,4\n", "call them x0 and x1"),
-        ("x,y,f\n0,,1\n", "line 2 has some of its coordinates"),
+        ("x,y,f\n0,,1\n", "line 2 has only some of its coordinates"),
         ("sample,x,f,p\n0,0,1,2\n0,1,1,3\n", "line 3 has 3 in p"),
         ("x,f\n", "no rows"),
         ("", "neither functions"),
@@ -145,7 +145,7 @@ fn points_are_found_by_the_names_of_columns() {
             "lon,lat\n0,1\n",
             "has the columns lon, lat; those of points are",
         ),
-        ("id,x\n0,1\n", "leave the first line out"),
+        ("id,x\n0,1\n", "omit the first line"),
         (
             "sample,x,u\n0,1,2\n1,3,4\n",
             "other points in sample 1 than in sample 0",

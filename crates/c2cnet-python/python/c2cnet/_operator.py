@@ -70,7 +70,7 @@ class Operator(Fitted):
         """Return where the nodes of each sample are, if they move with the inputs.
 
         If each sample has its own points, the same number in each, and the inputs determine where they are, a fit
-        takes them for the nodes of one moving mesh, and predicts them too.
+        takes them for the nodes of one moving mesh, and also predicts them.
 
         Parameters
         ----------

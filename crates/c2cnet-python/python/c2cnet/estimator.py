@@ -364,7 +364,7 @@ class C2CNet(Incremental):
             The file to write, for example ``"model.c2c"``. Another model there is replaced, but not the one that
             this was loaded from.
         overwrite : bool
-            Replace data or a prediction too.
+            Also replace data or a prediction.
         """
         model = self._fitted()
         check_output(path, MODEL, self._read_from, overwrite)

@@ -288,7 +288,7 @@ def prediction(
     samples : sequence of int
         Which samples.
     triangles : array of int of shape (triangles, 3) or None
-        A mesh on the output points, used for inputs on the same points, too.
+        A mesh on the output points, also used for inputs on the same points.
     inputs : bool
         Whether the inputs are drawn; vectors without points are not.
     labels : dict, optional

@@ -139,7 +139,7 @@ class Dataset:
         path : path
             The file to write. Other data there are replaced, but not those that these samples were read from.
         overwrite : bool
-            Replace a model, too.
+            Also replace a model.
         """
         check_output(path, DATA, self._read_from, overwrite)
         outputs = [] if self.u is None else _arrays.fields(self.u, self.y, "u", "y")

@@ -3,7 +3,8 @@
 use super::{Accumulator, other_template};
 use crate::data::{Dataset, Points, Symmetries};
 use crate::decode::{Projection, Targets};
-use crate::map::{CoefficientMap, KernelMap, Landmarks, Moments, Shift};
+use crate::fit::MOST_HELD_OUT;
+use crate::map::{CoefficientMap, GIVE_UP_RATIO, KernelMap, Landmarks, Moments, Shift};
 use crate::metrics::mean;
 use crate::observe::Observer;
 use crate::operator::{C2CNet, field_named, stack};
@@ -21,23 +22,17 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// First samples, at least.
+/// The fewest first samples.
 const FEWEST_FIRST: usize = 10;
-
-/// The most of the first samples that judge the model fitted from the sums.
-const MOST_JUDGES: usize = 2500;
 
 /// Nuggets that are tried per sample of the sums, as powers of ten.
 const NUGGETS: std::ops::RangeInclusive<i32> = 2..=16;
-
-/// Smaller nuggets are not tried once the error is this many times the smallest.
-const RISEN: f64 = 2.0;
 
 /// Bases, encoders, output spaces and the kind of map, settled on first samples, with the samples that will judge.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Template {
-    /// Tells it from any other; sums carry it.
+    /// Its identity, which its sums carry.
     id: String,
     /// The operator of the first samples, with its linear map; its means are what sums are shifted by.
     first: C2CNet,
@@ -163,8 +158,8 @@ impl Template {
         }
         if let Some(nodes) = model.moving().first() {
             return Err(Error::Data(format!(
-                "output {:?}: nodes that move with the inputs are not learned from sums; name the domain of the output, and \
-                 they stay where they are",
+                "output {:?}: nodes that move with the inputs are not learned from sums; set the output's domain to \
+                 keep the nodes fixed",
                 nodes.output()
             )));
         }
@@ -234,7 +229,7 @@ impl Template {
         let data = match train.len() {
             0 if taken == 0 => return Err(Error::Data("there is no training sample".into())),
             0 => {
-                // All of them settled the template; what remains is that the data is known.
+                // All of them settled the template: only the data's fingerprint is added.
                 let (inputs, outputs) = (self.first.map().inputs(), self.first.map().outputs());
                 let nothing = self.sums(&Mat::zeros(inputs, 0), &Mat::zeros(outputs, 0));
                 return Ok(Accumulator {
@@ -331,7 +326,7 @@ impl Template {
         Ok((spaces.with_maps(map, linear).with_info(info), report))
     }
 
-    /// The nugget per sample whose map errs least on the judges, and its errors.
+    /// The nugget per sample whose map has the smallest error on the judges, and its errors.
     fn choose_nugget(&self, landmarks: &Landmarks, sums: &Accumulator) -> Result<(f64, Vec<f64>)> {
         let kernel = sums.kernel.as_ref().ok_or_else(|| damaged("kernel sums"))?;
         let mut best: Option<(f64, f64, Vec<f64>)> = None;
@@ -349,7 +344,7 @@ impl Template {
             let smallest = best.as_ref().map_or(f64::INFINITY, |b| b.1);
             if error < smallest {
                 best = Some((nugget, error, errors));
-            } else if error > RISEN * smallest {
+            } else if error > GIVE_UP_RATIO * smallest {
                 break;
             }
         }
@@ -490,7 +485,7 @@ fn hold_out(first: &Dataset, part: f64, seed: u64) -> Result<(Dataset, Dataset)>
     }
     order.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(seed ^ 0x1d9e));
     let count = (order.len() as f64 * part).round() as usize;
-    let count = count.clamp(1, MOST_JUDGES);
+    let count = count.clamp(1, MOST_HELD_OUT);
     let (judges, rest) = order.split_at_mut(count);
     judges.sort_unstable();
     rest.sort_unstable();

@@ -61,6 +61,16 @@ pub trait BasisFamily:
         self.clone()
     }
 
+    /// What one of its functions is called in reports and messages, such as `"Legendre polynomial"`.
+    fn noun(&self) -> String {
+        format!("{} function", Self::NAME)
+    }
+
+    /// The plural of [`BasisFamily::noun`].
+    fn nouns(&self) -> String {
+        format!("{}s", self.noun())
+    }
+
     /// What to cite for a basis with these settings.
     fn references(&self) -> Vec<Reference> {
         Vec::new()
@@ -291,6 +301,8 @@ trait Settings: Storable + fmt::Debug + Send + Sync {
     fn nearly_dependent(&self) -> bool;
     fn mirrored(&self) -> bool;
     fn for_component(&self, component: usize) -> BasisSpec;
+    fn noun(&self) -> String;
+    fn nouns(&self) -> String;
     fn references(&self) -> Vec<Reference>;
     fn build(&self, context: BuildContext<'_>) -> Result<Box<dyn Basis>>;
 }
@@ -322,6 +334,14 @@ impl<F: BasisFamily> Settings for F {
 
     fn for_component(&self, component: usize) -> BasisSpec {
         BasisFamily::for_component(self, component).into()
+    }
+
+    fn noun(&self) -> String {
+        BasisFamily::noun(self)
+    }
+
+    fn nouns(&self) -> String {
+        BasisFamily::nouns(self)
     }
 
     fn references(&self) -> Vec<Reference> {
@@ -369,6 +389,16 @@ impl BasisSpec {
     #[must_use]
     pub(crate) fn for_component(&self, component: usize) -> BasisSpec {
         self.0.for_component(component)
+    }
+
+    /// [`BasisFamily::noun`].
+    pub(crate) fn noun(&self) -> String {
+        self.0.noun()
+    }
+
+    /// [`BasisFamily::nouns`].
+    pub(crate) fn nouns(&self) -> String {
+        self.0.nouns()
     }
 
     /// [`BasisFamily::references`].

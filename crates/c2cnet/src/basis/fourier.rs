@@ -117,6 +117,15 @@ impl BasisFamily for FourierSpec {
         Fourier::new(context.domain.clone(), self.clone())
     }
 
+    fn noun(&self) -> String {
+        let kind = match self.kind {
+            FourierKind::Periodic => "periodic",
+            FourierKind::Sine => "sine",
+            FourierKind::Cosine => "cosine",
+        };
+        format!("{kind} Fourier function")
+    }
+
     fn references(&self) -> Vec<Reference> {
         vec![cite::SPECTRAL_BASES]
     }

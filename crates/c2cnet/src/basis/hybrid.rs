@@ -90,6 +90,10 @@ impl BasisFamily for HybridSpec {
         Hybrid::new(self, context)
     }
 
+    fn noun(&self) -> String {
+        "learned direction".into()
+    }
+
     fn references(&self) -> Vec<Reference> {
         let prescribed = self.prescribed.iter().flat_map(BasisSpec::references);
         prescribed.chain([cite::PRINCIPAL_DIRECTIONS]).collect()
@@ -134,6 +138,10 @@ impl BasisFamily for PcaSpec {
             )));
         }
         Ok(basis)
+    }
+
+    fn noun(&self) -> String {
+        "learned direction".into()
     }
 
     fn references(&self) -> Vec<Reference> {

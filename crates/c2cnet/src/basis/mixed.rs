@@ -62,6 +62,14 @@ impl BasisFamily for MixedSpec {
         Mixed::new(context.domain.clone(), self.clone())
     }
 
+    fn noun(&self) -> String {
+        "product of functions".into()
+    }
+
+    fn nouns(&self) -> String {
+        "products of functions".into()
+    }
+
     /// For boxes of which some sides are periodic and others are not; the other families serve the rest.
     fn ladders(request: &LadderRequest<'_>) -> Vec<Ladder> {
         let periodic: Vec<bool> = (0..request.domain.dim())

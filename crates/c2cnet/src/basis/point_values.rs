@@ -38,6 +38,10 @@ impl BasisFamily for PointValuesSpec {
     fn build(&self, context: BuildContext<'_>) -> Result<PointValues> {
         PointValues::from_context(context)
     }
+
+    fn noun(&self) -> String {
+        "point value".into()
+    }
 }
 
 /// Functions that are 1 at one point and 0 at the others, interpolated between.
@@ -47,12 +51,12 @@ pub struct PointValues {
     domain: Bounds,
     points: Points,
     index_of: HashMap<Vec<u64>, usize>,
-    between: Between,
+    between: Interpolation,
 }
 
 /// How values between the points come about.
 #[derive(Debug)]
-enum Between {
+enum Interpolation {
     /// The points' indices in increasing order of the one coordinate.
     Sorted(Vec<usize>),
     Triangles(TriangleMesh, Box<Locator>),
@@ -74,7 +78,7 @@ impl Serialize for PointValues {
             domain: self.domain.clone(),
             points: self.points.clone(),
             triangles: match &self.between {
-                Between::Triangles(mesh, _) => Some(mesh.triangles().to_vec()),
+                Interpolation::Triangles(mesh, _) => Some(mesh.triangles().to_vec()),
                 _ => None,
             },
         };
@@ -87,12 +91,12 @@ impl TryFrom<Stored> for PointValues {
     fn try_from(stored: Stored) -> Result<Self> {
         let points = stored.points;
         let between = match (points.dim(), stored.triangles) {
-            (1, None) => Between::sorted(&points),
+            (1, None) => Interpolation::sorted(&points),
             (2, Some(triangles)) => {
                 let nodes = points.iter().map(|p| [p[0], p[1]]).collect();
-                Between::triangles(TriangleMesh::with_all_nodes(nodes, triangles)?)?
+                Interpolation::triangles(TriangleMesh::with_all_nodes(nodes, triangles)?)?
             }
-            (_, None) => Between::Nearest,
+            (_, None) => Interpolation::Nearest,
             (dim, Some(_)) => {
                 return Err(Error::Data(format!(
                     "the model's point values have triangles in {dim} dimensions"
@@ -113,21 +117,21 @@ impl PointValues {
     /// If there is no point, the dimensions differ, or two points are the same (naming both).
     pub fn new(domain: Bounds, points: Points) -> Result<Self> {
         let between = match points.dim() {
-            1 => Between::sorted(&points),
+            1 => Interpolation::sorted(&points),
             2 => {
                 let nodes: Vec<[f64; 2]> = points.iter().map(|p| [p[0], p[1]]).collect();
                 // Repeated points are reported below, in every dimension; points on a line remain.
                 match TriangleMesh::delaunay(&nodes) {
-                    Ok(mesh) => Between::triangles(mesh)?,
-                    Err(_) => Between::Nearest,
+                    Ok(mesh) => Interpolation::triangles(mesh)?,
+                    Err(_) => Interpolation::Nearest,
                 }
             }
-            _ => Between::Nearest,
+            _ => Interpolation::Nearest,
         };
         Self::with(domain, points, between)
     }
 
-    fn with(domain: Bounds, points: Points, between: Between) -> Result<Self> {
+    fn with(domain: Bounds, points: Points, between: Interpolation) -> Result<Self> {
         let Some(own) = points.bounding_box().filter(|b| b.dim() == domain.dim()) else {
             return Err(Error::shape(
                 "points of the point-values basis",
@@ -167,7 +171,7 @@ impl PointValues {
     /// # Errors
     /// As [`PointValues::new`].
     pub(super) fn on_mesh(domain: Bounds, points: Points, mesh: TriangleMesh) -> Result<Self> {
-        Self::with(domain, points, Between::triangles(mesh)?)
+        Self::with(domain, points, Interpolation::triangles(mesh)?)
     }
 
     /// Which point has these bits.
@@ -185,12 +189,12 @@ impl PointValues {
             return one(i);
         }
         match &self.between {
-            Between::Sorted(order) => self.row_between_neighbours(order, point[0]),
-            Between::Triangles(mesh, locator) => match locator.locate([point[0], point[1]]) {
+            Interpolation::Sorted(order) => self.row_between_neighbours(order, point[0]),
+            Interpolation::Triangles(mesh, locator) => match locator.locate([point[0], point[1]]) {
                 Some((t, lambda)) => (mesh.triangles()[t], lambda),
                 None => one(self.nearest(point)),
             },
-            Between::Nearest => one(self.nearest(point)),
+            Interpolation::Nearest => one(self.nearest(point)),
         }
     }
 
@@ -210,8 +214,8 @@ impl PointValues {
     /// The triangles between the points, if there are any.
     pub(super) fn mesh(&self) -> Option<(&TriangleMesh, &Locator)> {
         match &self.between {
-            Between::Triangles(mesh, locator) => Some((mesh, locator)),
-            Between::Sorted(_) | Between::Nearest => None,
+            Interpolation::Triangles(mesh, locator) => Some((mesh, locator)),
+            Interpolation::Sorted(_) | Interpolation::Nearest => None,
         }
     }
 
@@ -228,16 +232,16 @@ impl PointValues {
     }
 }
 
-impl Between {
+impl Interpolation {
     fn sorted(points: &Points) -> Self {
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|&i, &j| points.point(i)[0].total_cmp(&points.point(j)[0]));
-        Between::Sorted(order)
+        Interpolation::Sorted(order)
     }
 
     fn triangles(mesh: TriangleMesh) -> Result<Self> {
         let locator = Box::new(Locator::new(&mesh, 0.0)?);
-        Ok(Between::Triangles(mesh, locator))
+        Ok(Interpolation::Triangles(mesh, locator))
     }
 }
 
@@ -280,8 +284,8 @@ impl Basis for PointValues {
 
     fn describe(&self) -> String {
         let between = match self.between {
-            Between::Sorted(_) | Between::Triangles(..) => "linear between them",
-            Between::Nearest => "nearest between them",
+            Interpolation::Sorted(_) | Interpolation::Triangles(..) => "linear between them",
+            Interpolation::Nearest => "nearest between them",
         };
         format!("values at {} points, {between}", self.len())
     }

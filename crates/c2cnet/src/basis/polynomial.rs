@@ -100,6 +100,13 @@ impl BasisFamily for PolynomialSpec {
         Polynomial::new(context.domain.clone(), self.clone())
     }
 
+    fn noun(&self) -> String {
+        match self.kind {
+            PolynomialKind::Chebyshev => "Chebyshev polynomial".into(),
+            PolynomialKind::Legendre => "Legendre polynomial".into(),
+        }
+    }
+
     fn references(&self) -> Vec<Reference> {
         vec![cite::SPECTRAL_BASES]
     }

@@ -132,6 +132,10 @@ impl BasisFamily for RadialSpec {
         Radial::new(context.domain.clone(), self.clone(), context.points)
     }
 
+    fn noun(&self) -> String {
+        "radial function".into()
+    }
+
     fn references(&self) -> Vec<Reference> {
         vec![cite::RADIAL_FUNCTIONS]
     }

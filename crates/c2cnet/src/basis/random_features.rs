@@ -128,6 +128,10 @@ impl BasisFamily for RandomFeaturesSpec {
         RandomFeatures::new(context.domain.clone(), self.clone())
     }
 
+    fn noun(&self) -> String {
+        "random feature".into()
+    }
+
     fn references(&self) -> Vec<Reference> {
         vec![cite::RANDOM_FEATURES]
     }

@@ -32,6 +32,10 @@ impl BasisFamily for SingleValueSpec {
         }
         Ok(SingleValue::new())
     }
+
+    fn noun(&self) -> String {
+        "value".into()
+    }
 }
 
 /// The one function on a single point.

@@ -32,7 +32,7 @@ const NEAR_TIE_RATIO: f64 = 1.6;
 /// A basis smaller than the chosen one by this factor is compared again in a tie.
 const FAR_FEWER: usize = 2;
 
-/// Left-out samples must err by less than this part of what held-out ones do.
+/// Learned directions alone must have a leave-one-out error below this part of the error of prescribed functions.
 const FAR_BELOW: f64 = 0.3;
 
 /// A prescribed input basis may lose this fraction of the operator's error before learned directions are tried.
@@ -257,8 +257,8 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// Learned directions alone where samples are about as many as these and a linear map of them, judged by leaving out
-    /// one sample at a time, errs far less than the `least` error of what is prescribed.
+    /// Learned directions alone, where there are about as many samples as directions and a linear map of them has a
+    /// leave-one-out error far below `least`, the smallest error with prescribed functions.
     fn settle_few_samples(
         &self,
         i: usize,
@@ -271,7 +271,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let trial = in_space(Space::Learned, &drafts[i].plan);
-        // What cannot be encoded so is no candidate.
+        // Directions in which the input cannot be encoded are no candidate.
         let errors = match judge.left_out_errors(drafts, i, &trial) {
             Err(e @ Error::Interrupted) => return Err(e),
             errors => errors.ok().flatten(),
@@ -282,17 +282,14 @@ impl Search<'_> {
         if learned >= FAR_BELOW * least.min(prescribed) {
             return Ok(None);
         }
-        let named = |plan: &InputPlan, error| Candidate {
-            name: in_words(plan),
-            error,
-        };
+        let named = |plan: &InputPlan, error| Candidate::new(in_words(plan), error);
         let candidates = vec![named(&drafts[i].plan, prescribed), named(&trial, learned)];
         let choice = Choice {
             subject: Subject::InputSpace,
             field: drafts[i].plan.name.clone(),
             chosen: in_words(&trial),
             why: format!(
-                "a linear map of it errs by {} on samples that are left out one at a time, against {} with {}",
+                "leave-one-out error of a linear map: {}, against {} with {}",
                 self.error_in_words(learned),
                 self.error_in_words(prescribed),
                 in_words(&drafts[i].plan),
@@ -330,20 +327,14 @@ impl Search<'_> {
             ..drafts[i].plan.clone()
         };
         let mut best: Option<(f64, InputPlan)> = None;
-        let mut candidates = vec![Candidate {
-            name: in_words(&prescribed),
-            error,
-        }];
+        let mut candidates = vec![Candidate::new(in_words(&prescribed), error)];
         let trials = [Space::Hybrid, Space::Learned].map(|space| in_space(space, &prescribed));
         let errors = judge.errors_with(drafts, i, &trials, in_words)?;
         for (found, trial) in errors.into_iter().zip(trials) {
             let Some(found) = found else {
                 continue;
             };
-            candidates.push(Candidate {
-                name: in_words(&trial),
-                error: found,
-            });
+            candidates.push(Candidate::new(in_words(&trial), found));
             // The first is preferred in a tie.
             if best.as_ref().is_none_or(|b| found < WORTH_LEARNING * b.0) {
                 best = Some((found, trial));
@@ -389,10 +380,7 @@ impl Search<'_> {
         error: f64,
     ) -> Result<Option<Choice>> {
         let field = &self.some.inputs[i].1;
-        let named = |name: &str, error| Candidate {
-            name: name.into(),
-            error,
-        };
+        let named = |name: &str, error| Candidate::new(name, error);
         if field.shared_points().is_none() {
             self.context.begin(Work::LearnPrior);
             let trial = with_learned_prior(field, &drafts[i].plan);

@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
         let inputs = self.folds.encode(plans, raw)?;
         let folds = self.folds.closed_form(&inputs, |_| &self.targets);
         let left_out = || maps::leave_one_out(&folds[0].set);
-        let error = maps::compare(&folds, &self.map, maps::Thorough::No, left_out)?.error;
+        let error = maps::compare(&folds, &self.map, maps::Purpose::Search, left_out)?.error;
         // Differences below rounding do not distinguish inputs.
         Ok(error.max(self.folds.first().rounding))
     }

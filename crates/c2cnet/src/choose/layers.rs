@@ -11,8 +11,8 @@ use crate::plan::{InputPlan, NetworkSpec};
 use crate::settings::{FitConfig, MapConfig};
 use crate::{Error, Result};
 
-/// Layers do not improve maps with a smaller error: what these lack is then not products of fields, which layers are
-/// made for.
+/// Layers do not improve maps with a smaller error, which does not come from the products of fields that layers are made
+/// for.
 const NEGLIGIBLE: f64 = 1e-2;
 
 /// With fewer training samples, layers memorise them.

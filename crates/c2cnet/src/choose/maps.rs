@@ -6,7 +6,7 @@ use crate::fit::{MapTrainingSet, fold_linear};
 use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap, joint};
 use crate::metrics::mean;
 use crate::plan::MapPlan;
-use crate::report::{Candidate, Choice, Subject};
+use crate::report::{Candidate, Choice, ClosedFormKind, Subject};
 use crate::settings::{MapConfig, MapKind};
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ pub(super) struct ClosedForm {
     pub linear: LinearMap,
     /// The error of the better map on held-out samples, averaged over the folds.
     pub error: f64,
-    /// The same, or less where a linear map needs the held-out samples, too: its leave-one-out error.
+    /// The same, or the leave-one-out error if that is less and a linear map also needs the held-out samples.
     pub with_all: f64,
     /// Whether the linear map reaches the floor of the output space.
     pub on_floor: bool,
@@ -28,16 +28,17 @@ pub(super) struct ClosedForm {
     pub chosen: usize,
 }
 
-/// Whether the compared kernel maps are fitted to readings, as the final one is, or to completed coordinates,
-/// which is faster.
+/// What closed-form maps are compared for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thorough {
-    Yes,
-    No,
+pub(super) enum Purpose {
+    /// The final choice: kernel maps are fitted to readings, as that of the model is.
+    FinalFit,
+    /// The search for spaces: kernel maps are fitted to completed coordinates, which is faster.
+    Search,
 }
 
-/// A kernel map must beat the linear one by this factor to be worth its size.
-const WORTHWHILE_RATIO: f64 = 0.98;
+/// A map must beat a simpler one by this factor: a kernel map to be worth its size, a network to be worth training.
+pub(super) const WORTHWHILE_RATIO: f64 = 0.98;
 
 /// A linear map with a smaller error cannot be beaten: kernel matrices amplify rounding to about this.
 const KERNEL_ROUNDING: f64 = 1e-9;
@@ -56,7 +57,7 @@ const IMITATED: f64 = 0.1;
 pub(super) fn compare(
     folds: &[Fold<'_>],
     config: &MapConfig,
-    thorough: Thorough,
+    purpose: Purpose,
     left_out: impl Fn() -> Result<Option<f64>>,
 ) -> Result<ClosedForm> {
     let context = folds[0].context;
@@ -64,10 +65,11 @@ pub(super) fn compare(
     let mut linear = in_order(linear.map(|fold| fold_linear(fold.context, &fold.set)))?;
     let linear_errors = folds.iter().zip(&linear).map(|(f, l)| f.error(l));
     let linear_error = mean(&linear_errors.collect::<Vec<_>>());
-    let mut candidates = vec![Candidate {
-        name: "linear".into(),
-        error: linear_error,
-    }];
+    let mut candidates = vec![Candidate::of_map(
+        ClosedFormKind::Linear,
+        "linear",
+        linear_error,
+    )];
     // A linear map at the floor, or exact up to rounding, cannot be beaten: the operator is linear.
     let floor = mean(&folds.iter().map(Fold::floor).collect::<Vec<_>>());
     let exact = floor.max(context.rounding).max(KERNEL_ROUNDING);
@@ -79,14 +81,12 @@ pub(super) fn compare(
         MapKind::Kernel => true,
     };
     let kernel = match wants_kernel {
-        true => search_kernel(folds, &linear, config, thorough)?,
+        true => search_kernel(folds, &linear, config, purpose)?,
         false => None,
     };
     if let Some(choice) = &kernel {
-        candidates.push(Candidate {
-            name: "kernel".into(),
-            error: choice.report.error,
-        });
+        let error = choice.report.error;
+        candidates.push(Candidate::of_map(ClosedFormKind::Kernel, "kernel", error));
     }
     let kernel = kernel.filter(|choice| {
         config.kind == MapKind::Kernel || choice.report.error < WORTHWHILE_RATIO * linear_error
@@ -98,10 +98,8 @@ pub(super) fn compare(
         && let Some(error) = left_out()?
         && (error * WORTHWHILE_RATIO <= exact || error < IMITATED * closed_error)
     {
-        candidates.push(Candidate {
-            name: "linear, leave-one-out".into(),
-            error,
-        });
+        let name = "linear, leave-one-out";
+        candidates.push(Candidate::of_map(ClosedFormKind::Linear, name, error));
         return Ok(ClosedForm {
             error,
             with_all: error,
@@ -113,7 +111,7 @@ pub(super) fn compare(
         });
     }
     let error = closed_error;
-    let open = kernel.is_none() && !on_floor && error < IMITATES && thorough == Thorough::Yes;
+    let open = kernel.is_none() && !on_floor && error < IMITATES && purpose == Purpose::FinalFit;
     let left_out = if open { left_out()? } else { None };
     Ok(ClosedForm {
         error,
@@ -133,7 +131,7 @@ fn search_kernel(
     folds: &[Fold<'_>],
     linear: &[LinearMap],
     config: &MapConfig,
-    thorough: Thorough,
+    purpose: Purpose,
 ) -> Result<Option<KernelChoice>> {
     let context = folds[0].context;
     let search = KernelSearch {
@@ -159,7 +157,7 @@ fn search_kernel(
         .collect();
     match search.run(&splits) {
         Ok(mut choice) => {
-            if thorough == Thorough::Yes {
+            if purpose == Purpose::FinalFit {
                 joint::refine_kernel(&mut choice, &splits[0])?;
             }
             Ok(Some(choice))
@@ -219,13 +217,14 @@ pub(super) fn explain(
     }
 }
 
-/// Why the linear map was taken though a kernel map errs less.
+/// Why the linear map was taken although a kernel map has a smaller error.
 fn why_not_the_kernel(plan: &MapPlan, candidates: &[Candidate]) -> Option<String> {
-    let least = |kind: &str| {
-        let of_kind = candidates.iter().filter(|c| c.name.starts_with(kind));
+    let least = |kind| {
+        let of_kind = candidates.iter().filter(|c| c.closed_form == Some(kind));
         of_kind.map(|c| c.error).fold(f64::INFINITY, f64::min)
     };
-    let (linear, kernel) = (least("linear"), least("kernel"));
+    let linear = least(ClosedFormKind::Linear);
+    let kernel = least(ClosedFormKind::Kernel);
     let too_close = WORTHWHILE_RATIO * linear <= kernel && kernel < linear;
     (matches!(plan, MapPlan::Linear) && too_close).then(|| {
         format!(
@@ -240,13 +239,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_linear_map_that_errs_more_is_explained() {
+    fn a_linear_map_with_a_larger_error_is_explained() {
         let why = |linear: f64, kernel: f64| {
-            let named = |name: &str, error| Candidate {
-                name: name.into(),
-                error,
-            };
-            let candidates = [named("linear", linear), named("kernel", kernel)];
+            let candidates = [
+                Candidate::of_map(ClosedFormKind::Linear, "linear", linear),
+                Candidate::of_map(ClosedFormKind::Kernel, "kernel", kernel),
+            ];
             explain(&MapPlan::Linear, MapKind::Auto, &candidates, &[]).why
         };
         let reason = "; the kernel map is less than 2 % better, which is not worth its size";

@@ -1,6 +1,6 @@
 //! From data and settings to a plan: what the settings leave open is chosen on the training samples.
 //!
-//! [`moving_nodes`] tells, before all else, whether an output's nodes move. [`bases`] settles the spaces:
+//! [`moving_nodes`] first finds out whether an output's nodes move. [`bases`] settles the spaces:
 //! [`output_space`] by their floor ([`few_readings`] where single samples do not show it), [`input_space`] by the error of
 //! the whole operator, which [`judge`] measures. [`maps`] compares closed-form maps, for each of the open [`transforms`] of
 //! the inputs; [`network`] and [`layers`] decide whether a network is worth training. Candidates are computed by the stages
@@ -40,7 +40,7 @@ use crate::report::{Candidate, Choice, Subject};
 use crate::settings::{FitConfig, MapConfig, MapKind};
 use crate::{Error, Result};
 use folds::{Folds, PerFold};
-use maps::{ClosedForm, Thorough};
+use maps::{ClosedForm, Purpose};
 use network::Decision;
 use rayon::prelude::*;
 use sizes::Sizes;
@@ -163,12 +163,12 @@ impl Comparison<'_> {
             true => self.left_out_error(plans),
             false => maps::leave_one_out(&folds[0].set),
         };
-        maps::compare(&folds, map, Thorough::Yes, left_out)
+        maps::compare(&folds, map, Purpose::FinalFit, left_out)
     }
 
     /// The leave-one-out error of the linear map in spaces that are learned from all samples, as in the final fit:
-    /// those of a fold lack directions of its held-out samples. For the map a sample that is left out is new all the
-    /// same, because what it alone has of a direction has no influence on the others.
+    /// those of a fold lack directions of its held-out samples. A sample that is left out is
+    /// nevertheless new to the map, because its own part of a direction has no influence on the other samples.
     fn left_out_error(&self, plans: &[InputPlan]) -> Result<Option<f64>> {
         let everything = self.folds.first().with_everything();
         let raw = self.config.map.takes_raw_coefficients();
@@ -215,7 +215,7 @@ impl Comparison<'_> {
                 .candidates
                 .extend(closed.candidates.iter().map(|c| Candidate {
                     name: format!("{}{suffix}", c.name),
-                    error: c.error,
+                    ..c.clone()
                 }));
             if best.as_ref().is_none_or(|b| closed.error < b.closed.error) {
                 best = Some(EncodedInputs {
@@ -245,9 +245,8 @@ impl Comparison<'_> {
             }
             let others = draft.rivals.par_iter();
             let others = in_order(others.map(|rival| self.with_input(&best, i, rival)))?;
-            let named = |tried: &EncodedInputs| Candidate {
-                name: input_space::in_words(&tried.plans[i]),
-                error: tried.closed.error,
+            let named = |tried: &EncodedInputs| {
+                Candidate::new(input_space::in_words(&tried.plans[i]), tried.closed.error)
             };
             let mut candidates = vec![named(&best)];
             for other in others {

@@ -1,5 +1,5 @@
 //! Outputs whose nodes move with the inputs: whether points that differ from sample to sample are the nodes of one mesh,
-//! and whether the inputs tell where they are.
+//! and whether the inputs determine where they are.
 
 use super::with_plan;
 use crate::data::{Dataset, Field, Points, Symmetries};
@@ -49,7 +49,7 @@ impl Moving {
 }
 
 /// Finds outputs whose nodes move with the inputs and makes them functions on the mean places of the nodes: where nodes
-/// move together, and the inputs tell where they are in samples that were held out.
+/// move together, and the inputs predict where they are in held-out samples.
 ///
 /// # Errors
 /// If no model of the nodes can be planned.

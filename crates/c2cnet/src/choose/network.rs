@@ -1,7 +1,7 @@
 //! Networks among the coefficient maps: whether to train one, on what, and for how long.
 
 use super::folds::{Folds, PerFold};
-use super::maps::ClosedForm;
+use super::maps::{ClosedForm, WORTHWHILE_RATIO};
 use crate::Result;
 use crate::fit::{
     Context, FoldMaps, Inputs, Judged, MapTrainingSet, OutputFrame, Outputs, encode_inputs,
@@ -36,9 +36,6 @@ const FEWEST_SAMPLES: usize = 50;
 
 /// Networks are trained in single precision, so they cannot beat a closed-form map with a smaller error.
 const SINGLE_PRECISION: f64 = 1e-5;
-
-/// A network must beat the closed-form map by this factor to be worth training.
-const WORTHWHILE_RATIO: f64 = 0.98;
 
 /// The map of a plan, with what was computed while choosing it.
 pub(super) struct Decision {
@@ -189,10 +186,8 @@ impl<'a> Question<'a> {
             };
             let expected = expected_error(shorter, error, part, flattening);
             if expected > least {
-                let candidate = Candidate {
-                    name: format!("{}, expected from 1/{part} of its training", spec.name()),
-                    error: expected,
-                };
+                let name = format!("{}, expected from 1/{part} of its training", spec.name());
+                let candidate = Candidate::new(name, expected);
                 let winner = None;
                 return Ok(Contest { candidate, winner });
             }
@@ -203,12 +198,8 @@ impl<'a> Question<'a> {
             }
             shorter = error;
         }
-        let candidate = |error| Candidate {
-            name: spec.name().into(),
-            error,
-        };
         let mut decision = self.train(spec.clone(), seconds)?;
-        let candidate = candidate(mean(&decision.errors));
+        let candidate = Candidate::new(spec.name(), mean(&decision.errors));
         if !clearly_less(&decision.errors, champion) {
             let winner = None;
             return Ok(Contest { candidate, winner });
@@ -267,10 +258,7 @@ impl<'a> Question<'a> {
         let judged = judge_fold(context, inputs, outputs, fold, is_final)?;
         let decision = Decision {
             judged,
-            candidates: vec![Candidate {
-                name: name.into(),
-                error: mean(&errors),
-            }],
+            candidates: vec![Candidate::new(name, mean(&errors))],
             errors,
             ..Decision::of(plan)
         };

@@ -24,9 +24,9 @@ const NEGLIGIBLE_FLOOR: f64 = 3e-5;
 /// A prescribed output basis may lose this fraction of the operator's expected error.
 const FLOOR_SHARE: f64 = 0.05;
 
-/// Interpolation on the data's grid that loses this much less between the points than prescribed functions do is
-/// preferred to them.
-const CLEARLY: f64 = 0.5;
+/// Interpolation on the data's grid is preferred to prescribed functions if its error between the points is less than
+/// this fraction of theirs.
+const INTERPOLATION_LEAD: f64 = 0.5;
 
 /// Floors below this are rounding errors.
 const ROUNDING: f64 = 1e-12;
@@ -149,8 +149,8 @@ impl Search<'_> {
         let (name, field) = &self.context.train.outputs[i];
         if has_few_points(field) {
             return Err(Error::Config(format!(
-                "output {name:?}: {} points are too few to compare bases; name one, or leave its space open: it is \
-                 learned from the samples then",
+                "output {name:?}: {} points are too few to compare bases; name one, or leave `space` unset, so \
+                 that it is learned from the samples",
                 field.points_of(0).len()
             )));
         }
@@ -228,7 +228,7 @@ impl Search<'_> {
         let interpolated = self.interpolation_error(draft.index, &draft.plan.domain);
         let loses_between = values <= HUGE
             && pick.withheld > may_lose
-            && interpolated.is_some_and(|i| i < CLEARLY * pick.withheld);
+            && interpolated.is_some_and(|i| i < INTERPOLATION_LEAD * pick.withheld);
         if pick.fitted <= may_lose && !loses_between {
             return Ok(Some(choice));
         }

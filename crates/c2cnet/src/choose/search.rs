@@ -60,10 +60,7 @@ pub(super) fn basis_choice(
         field: field.into(),
         candidates: ranked
             .iter()
-            .map(|r| Candidate {
-                name: with_count(r.functions, &r.spec),
-                error: r.error,
-            })
+            .map(|r| Candidate::new(with_count(r.functions, &r.spec), r.error))
             .collect(),
         chosen: with_count(ranked[chosen].functions, &ranked[chosen].spec),
         why,

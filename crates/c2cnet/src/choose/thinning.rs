@@ -1,7 +1,7 @@
 //! Fewer samples and points for the comparison of bases.
 
 use crate::data::{Dataset, Field, Fields, Observations, Scattered};
-use crate::decode::choose_withheld;
+use crate::decode::draw_without_corners;
 use crate::{Result, linalg};
 use rand::SeedableRng;
 
@@ -39,12 +39,12 @@ pub(super) fn thinned(data: &Dataset, seed: u64) -> Result<Dataset> {
     let thin = |field: &Field| -> Result<Field> {
         match field.observations() {
             Observations::Shared { points, values } if points.len() > 2 * POINTS => {
-                // The complement of a withheld set keeps the faces of the bounding box.
+                // The corners of the bounding box stay.
                 let mut kept: Vec<usize> = (0..points.len()).collect();
                 while kept.len() > POINTS {
                     let current = points.select(&kept);
                     let excess = 1.0 - POINTS as f64 / kept.len() as f64;
-                    let drop = choose_withheld(&current, excess.min(0.5), seed);
+                    let drop = draw_without_corners(&current, excess.min(0.5), seed);
                     if drop.is_empty() {
                         break;
                     }

@@ -1,47 +1,24 @@
 //! Functions of a basis, in words.
 
 use crate::basis::BasisSpec;
-use crate::error::counted;
 
 /// The plural: "cosine Fourier functions".
 pub(super) fn functions_of(spec: &BasisSpec) -> String {
-    let (noun, of) = noun_of(spec);
-    format!("{noun}s{of}")
+    spec.nouns()
 }
 
 /// With their number: "12 Legendre polynomials".
 pub(super) fn with_count(functions: usize, spec: &BasisSpec) -> String {
-    let (noun, of) = noun_of(spec);
-    format!("{}{of}", counted(functions, &noun))
+    match functions {
+        1 => format!("1 {}", spec.noun()),
+        _ => format!("{functions} {}", spec.nouns()),
+    }
 }
 
 /// A verb for that many of them: "1 loses", "12 lose".
 pub(super) fn verb(functions: usize, verb: &str) -> String {
     let s = if functions == 1 { "s" } else { "" };
     format!("{verb}{s}")
-}
-
-/// The singular, and what stays behind it in the plural.
-fn noun_of(spec: &BasisSpec) -> (String, &'static str) {
-    let value = serde_json::to_value(spec).unwrap_or_default();
-    let text = |key: &str| value[key].as_str().unwrap_or_default();
-    let noun = match text("family") {
-        "fourier" => format!("{} Fourier function", text("kind")),
-        "polynomial" => match text("kind") {
-            "chebyshev" => "Chebyshev polynomial".into(),
-            _ => "Legendre polynomial".into(),
-        },
-        "random-features" => "random feature".into(),
-        "radial" => "radial function".into(),
-        "laplace" => "Laplace eigenfunction".into(),
-        "finite-elements" => "finite-element function".into(),
-        "point-values" => "point value".into(),
-        "single-value" => "value".into(),
-        "pca" | "hybrid" => "learned direction".into(),
-        "mixed" => return ("product".into(), " of functions"),
-        other => format!("{other} function"),
-    };
-    (noun, "")
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::job::{Factor, Job, LayerSizes, Layers, Targets};
 use super::layout::{Layout, Part};
 use super::program::{Buffer, LANES, Lane, MAIN, Op, Program, View, padded, whole};
 
-/// Numbers at points that go through the layers together where nothing is learned, at most.
-const TOGETHER: usize = 1 << 18;
+/// The most numbers at points that go through the layers in one batch where nothing is learned.
+const BATCH_NUMBERS: usize = 1 << 18;
 
 /// Where the parameters are: those of the lift, of each layer the pointwise ones and the channel matrices, and of the two
 /// pointwise layers at the end.
@@ -43,7 +43,7 @@ pub(super) fn training<T>(job: &Job<'_, T>, layers: &Layers<'_, T>) -> Program {
 /// The loss of all of `targets`.
 pub(super) fn evaluation<T>(targets: &Targets<'_, T>, layers: &Layers<'_, T>) -> Program {
     let all = whole(targets).samples;
-    let together = (TOGETHER / layers.sizes.points).clamp(1, all.max(1));
+    let together = (BATCH_NUMBERS / layers.sizes.points).clamp(1, all.max(1));
     let mut builder = Builder::new(targets, layers, together);
     builder.program.columns = all;
     for first in (0..all).step_by(together) {

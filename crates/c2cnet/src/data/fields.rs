@@ -33,7 +33,7 @@ impl Fields {
             fields => {
                 let names: Vec<&String> = fields.iter().map(|(name, _)| name).collect();
                 Err(Error::Data(format!(
-                    "one field is needed, and there are {}: {names:?}",
+                    "one field is needed, but there are {}: {names:?}",
                     fields.len()
                 )))
             }

@@ -6,8 +6,8 @@ use super::{Field, Points};
 const FLAT: f64 = 1e-9;
 /// Coordinates that differ by no more than this, relative to their size, differ by rounding.
 const ROUNDING: f64 = 1e-14;
-/// The number of samples with their own points that are examined.
-const LOOKED_AT: usize = 64;
+/// The number of samples with their own points whose points are examined.
+pub(super) const PROBED_SAMPLES: usize = 64;
 
 /// A warning if the points of an output lie on a line, or a plane, in a space of more dimensions.
 pub(super) fn flat_points(label: &str, field: &Field) -> Option<String> {
@@ -16,7 +16,7 @@ pub(super) fn flat_points(label: &str, field: &Field) -> Option<String> {
     }
     let samples = match field.shared_points() {
         Some(_) => 1,
-        None => field.samples().min(LOOKED_AT),
+        None => field.samples().min(PROBED_SAMPLES),
     };
     let points: Vec<&Points> = (0..samples).map(|k| field.points_of(k)).collect();
     let (rank, dim) = (dimension(&points)?, field.dim());

@@ -15,7 +15,7 @@ const BEYOND_THE_SPREAD: f64 = 5.0;
 const RARE: usize = 20;
 
 /// The number of readings examined for a repeated value.
-const LOOKED_AT: usize = 1 << 18;
+const PROBED_READINGS: usize = 1 << 18;
 /// The least number of times that such a value occurs, also as a fraction of all readings.
 const REPEATED: usize = 3;
 const REPEATED_PART: f64 = 1e-3;
@@ -133,13 +133,13 @@ fn quantile(sizes: &mut [f64]) -> f64 {
 fn some_readings(field: &Field, c: usize) -> Vec<f64> {
     let of = |k: usize| field.points_of(k).len();
     let all: usize = (0..field.samples()).map(of).sum();
-    let step = all.div_ceil(LOOKED_AT).max(1);
+    let step = all.div_ceil(PROBED_READINGS).max(1);
     // Whole samples if there are several: neighbours are more informative than every hundredth point.
     let (samples, points) = match step < field.samples() {
         true => (step, 1),
         false => (1, step),
     };
-    let mut readings = Vec::with_capacity(all.min(LOOKED_AT));
+    let mut readings = Vec::with_capacity(all.min(PROBED_READINGS));
     for k in (0..field.samples()).step_by(samples) {
         readings.extend(field.component_of(k, c).iter().step_by(points));
     }
@@ -291,7 +291,7 @@ mod tests {
         };
         for (samples, points) in [(3000, 700), (2, 1_050_000)] {
             let field = large(samples, points);
-            assert!(some_readings(&field, 0).len() <= LOOKED_AT + points);
+            assert!(some_readings(&field, 0).len() <= PROBED_READINGS + points);
             let count = samples * points.div_ceil(7);
             let said = unlike_others("u", &field);
             assert!(

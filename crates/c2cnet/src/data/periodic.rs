@@ -100,22 +100,22 @@ impl Grid {
         let inner: usize = self.axes[k + 1..].iter().map(Vec::len).product();
         let count = self.rows.len() / n;
         let samples = values.ncols().min(SAMPLES);
-        let mut seen = Seen::default();
+        let mut statistics = SeamStatistics::default();
         for line in (0..count).step_by(count.div_ceil(LINES)) {
             let start = line / inner * inner * n + line % inner;
             for sample in 0..samples {
                 let value = |i: usize| values[(self.rows[start + i % n * inner], sample)];
                 let line: Vec<f64> = (0..n).map(value).collect();
-                seen.add(&line);
+                statistics.add(&line);
             }
         }
-        seen.closes(n)
+        statistics.closes(n)
     }
 }
 
 /// Sums of squares over lines.
 #[derive(Default)]
-struct Seen {
+struct SeamStatistics {
     /// How far points lie from the cubic polynomial through two neighbours on both sides: the two points at the seam,
     /// and all others.
     at_seam: f64,
@@ -127,7 +127,7 @@ struct Seen {
     lines: usize,
 }
 
-impl Seen {
+impl SeamStatistics {
     fn add(&mut self, line: &[f64]) {
         let n = line.len();
         let at = |i: usize| line[i % n];
@@ -162,11 +162,11 @@ impl Seen {
         let variation = per(self.variation, n);
         let moves = per(self.moves_at_seam, 2) >= MOVES * per(self.moves_elsewhere, n - 3);
         // Rounding alone is not an interpolation error.
-        let as_well = SEAM_FACTOR * elsewhere + 1e-12 * variation;
+        let largest = SEAM_FACTOR * elsewhere + 1e-12 * variation;
         variation > 0.0
             && moves
             && elsewhere <= RESOLVED * variation
-            && per(self.at_seam, 2) <= as_well
+            && per(self.at_seam, 2) <= largest
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// The number of values of each component that distinguish most samples.
-const TELLING: usize = 16;
+const GLANCE_VALUES: usize = 16;
 
 /// For each sample the first one with the same values in all fields at the same points: usually itself.
 pub(super) fn first_alike(fields: &Fields, samples: usize) -> Vec<usize> {
@@ -32,7 +32,7 @@ fn first_of_each<T: Hash + Eq>(keys: &[T]) -> Vec<usize> {
 /// Some values of one sample, evenly spread.
 fn glance(field: &Field, k: usize) -> Vec<u64> {
     let some = |values: &[f64]| -> Vec<u64> {
-        let step = values.len().div_ceil(TELLING).max(1);
+        let step = values.len().div_ceil(GLANCE_VALUES).max(1);
         values.iter().step_by(step).map(|v| v.to_bits()).collect()
     };
     (0..field.components())

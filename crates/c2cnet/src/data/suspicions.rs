@@ -1,6 +1,6 @@
 //! Warnings about likely mistakes in the data.
 
-use super::flat::flat_points;
+use super::flat::{PROBED_SAMPLES, flat_points};
 use super::npz::contents::value_keys;
 use super::outliers::{unlike_others, vanishing};
 use super::repeats::{digest, first_alike};
@@ -230,14 +230,11 @@ fn looks_like_a_grid(label: &str, axis: &str, field: &Field) -> Option<String> {
     ))
 }
 
-/// The number of samples examined for repeated points.
-const LOOKED_AT: usize = 64;
-
 /// Points most of which occur several times in a sample, as if it were several samples.
 fn repeated_points(label: &str, field: &Field) -> Option<String> {
     let samples = match field.shared_points() {
         Some(_) => 1,
-        None => field.samples().min(LOOKED_AT),
+        None => field.samples().min(PROBED_SAMPLES),
     };
     (0..samples).find_map(|k| {
         let points = field.points_of(k);

@@ -174,7 +174,7 @@ impl Symmetries {
                 partner(&self.moved(g, t)).ok_or_else(|| {
                     Error::Data(format!(
                         "point {p:?} has no image among the points under the requested symmetries; \
-                         the points must be symmetric too"
+                         the points must have these symmetries"
                     ))
                 })
             })

@@ -25,7 +25,7 @@ pub(crate) use readings::SampleTarget;
 pub(crate) use residuals::Residuals;
 pub(crate) use targets::Targets;
 pub(crate) use vector::VectorDecoder;
-pub(crate) use withheld::{Withheld, choose_withheld, enough_to_withhold};
+pub(crate) use withheld::{Withheld, draw_without_corners, enough_to_withhold};
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
-//! Readings at points of each sample's own: a few equations for the coordinates of an output.
+//! Readings at each sample's own points: a few equations for the coordinates of an output.
 //!
 //! Where samples share their points, coordinates are known and the error of a prediction is a distance between
-//! coordinates. A sample with points of its own may have fewer readings than there are coordinates: it only says that
-//! $D_kc_k \approx u_k$, $D_k$ the orthonormal functions at its points. All samples together say much more, so that
-//! the equations are what maps are fitted to and judged by.
+//! coordinates. A sample with its own points may have fewer readings than there are coordinates: it only says that
+//! $D_kc_k \approx u_k$, $D_k$ the orthonormal functions at its points. All samples together say much more, so maps
+//! are fitted to these equations and judged by them.
 
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};

@@ -24,17 +24,17 @@ pub struct Targets {
     /// The mean relative error, at withheld points, of the best approximation at the others; measured on some of the
     /// samples, `None` if no point was withheld.
     pub withheld_floor: Option<f64>,
-    /// Where samples have points of their own, what they say of their coordinates: maps are fitted to these equations
-    /// and judged by them, and `coordinates` are no more than what each sample's readings alone make of them. `None`
-    /// where coordinates are known, by themselves or by many readings of each sample, and where the equations would take
-    /// too much memory.
+    /// Where samples have their own points, the equations that their readings give for their coordinates: maps are fitted
+    /// to these and judged by them, and `coordinates` are only estimates from each sample's readings alone. `None` where
+    /// coordinates are known, exactly or from many readings of each sample, and where the equations would take too much
+    /// memory.
     #[serde(skip)]
     pub readings: Option<Vec<SampleTarget>>,
 }
 
 impl Targets {
-    /// The relative error of predicted coordinates for the samples `indices` of these targets; at the readings of
-    /// samples with points of their own.
+    /// The relative error of predicted coordinates for the samples `indices` of these targets; where samples have their
+    /// own points, at their readings.
     pub fn relative_errors(&self, predicted: MatRef<'_, f64>, indices: &[usize]) -> Vec<f64> {
         let errors = indices.par_iter().enumerate();
         let errors = errors.map(|(column, &k)| {
@@ -52,8 +52,9 @@ impl Targets {
         errors.collect()
     }
 
-    /// The same targets with coordinates that follow the readings as far as these determine them, and `predicted` ones
-    /// (one column per sample) in what they leave open, which samples `among` all show. As they are, where there are no readings.
+    /// The same targets with coordinates that follow the readings as far as these determine them, and otherwise the
+    /// `predicted` ones (one column per sample); the samples `among` all show how the two are combined. Unchanged if
+    /// there are no readings.
     ///
     /// # Errors
     /// If the covariance of the residuals is not positive definite to rounding.

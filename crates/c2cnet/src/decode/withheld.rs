@@ -13,7 +13,7 @@ pub struct Withheld(Rows);
 enum Rows {
     /// The same for all samples.
     Shared(Vec<usize>),
-    /// Of samples with points of their own.
+    /// Of samples with their own points.
     PerSample(Vec<Vec<usize>>),
 }
 
@@ -29,7 +29,7 @@ impl Withheld {
         Withheld(Rows::Shared(Vec::new()))
     }
 
-    /// The points of an output that judge a fit. None where samples have points of their own, which are all new to a map
+    /// The points of an output that judge a fit. None where samples have their own points, which are all new to a map
     /// fitted without the sample.
     pub(crate) fn of_output(field: &Field, fraction: f64, seed: u64) -> Self {
         match field.shared_points() {
@@ -38,21 +38,22 @@ impl Withheld {
         }
     }
 
-    /// The points that judge how well bases represent `field`: at least a tenth, of samples with points of their own
-    /// too.
+    /// The points that judge how well bases represent `field`: at least a tenth, also where samples have their own
+    /// points.
     pub(crate) fn to_rank_bases(field: &Field, fraction: f64, seed: u64) -> Self {
         Self::choose(field, fraction.max(0.1), seed)
     }
 
-    /// A seeded choice of about `fraction` of the points of `field`, as [`choose_withheld`].
+    /// A seeded choice of about `fraction` of the points of `field`, by [`draw_without_corners`].
     pub fn choose(field: &Field, fraction: f64, seed: u64) -> Self {
         Withheld(match field.observations() {
             Observations::Shared { points, .. } => {
-                Rows::Shared(choose_withheld(points, fraction, seed))
+                Rows::Shared(draw_without_corners(points, fraction, seed))
             }
             Observations::PerSample(samples) => {
-                let of =
-                    |(k, points): (u64, &Points)| choose_withheld(points, fraction, seed ^ (k + 1));
+                let of = |(k, points): (u64, &Points)| {
+                    draw_without_corners(points, fraction, seed ^ (k + 1))
+                };
                 let points = samples.iter().map(|s| &s.points);
                 Rows::PerSample((0..).zip(points).map(of).collect())
             }
@@ -84,17 +85,17 @@ impl Withheld {
     }
 }
 
-/// The least part of what a sample's squared norm leads to expect at withheld points.
+/// The least squared norm of a sample at withheld points, as a part of the one expected from its norm at all points.
 const LEAST_SHARE: f64 = 0.01;
 
 /// The squared norm by which squared errors at withheld points are divided: that of the sample there, `at_withheld`, but
-/// not much less than its norm at all points leads to expect, since a sample may vanish at a few of them. They are
+/// not much less than expected from its norm `everywhere`, since a sample may vanish at a few points. Withheld points are
 /// the part `share` of all.
 pub(crate) fn norm_at_withheld(at_withheld: f64, everywhere: f64, share: f64) -> f64 {
     at_withheld.max(LEAST_SHARE * share * everywhere)
 }
 
-/// With fewer points per dimension none is withheld: those that are left would not tell what lies between them.
+/// With fewer points per dimension none is withheld: those left would not show what lies between them.
 const FEWEST_PER_DIMENSION: usize = 10;
 
 /// Whether there are enough points to withhold some.
@@ -102,14 +103,15 @@ pub(crate) fn enough_to_withhold(points: &Points) -> bool {
     points.len() >= FEWEST_PER_DIMENSION * points.dim()
 }
 
-/// A seeded choice of about `fraction` of the points, in ascending order.
+/// A seeded random choice of about `fraction` of the points (at most half of them), in ascending order, without the
+/// corners of the bounding box.
 ///
-/// Outermost points are among them, because a basis may fail there alone (sines where the boundary values are not
-/// zero); but not the corners of the bounding box, beyond whose neighbours everything would have to extrapolate.
-/// With fewer than ten points per dimension none is withheld.
+/// Of points withheld from a fit, outermost ones must be among them, because a basis may fail there alone (sines where
+/// the boundary values are not zero); but no corners, since beyond their neighbours everything would have to
+/// extrapolate. With fewer than ten points per dimension none is drawn.
 ///
 /// Single points of a grid do not show what happens between grid lines; the search for bases checks that separately.
-pub fn choose_withheld(points: &Points, fraction: f64, seed: u64) -> Vec<usize> {
+pub fn draw_without_corners(points: &Points, fraction: f64, seed: u64) -> Vec<usize> {
     let n = points.len();
     if !enough_to_withhold(points) || fraction <= 0.0 {
         return Vec::new();

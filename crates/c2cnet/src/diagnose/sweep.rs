@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::ops::Range;
 
-/// Samples at points of their own that are looked at; each needs a factorisation.
+/// The most samples with their own points that are examined: each needs a factorisation.
 const SCATTERED: usize = 32;
 
 /// One part of an input under regularisations from strong to weak.
@@ -29,7 +29,7 @@ pub struct Sweep {
     pub rows: Vec<Row>,
 }
 
-/// One strength. What is lost is the mean over samples of relative norms.
+/// One strength. Losses are means over samples of relative norms.
 #[derive(Debug, Serialize)]
 pub struct Row {
     /// The regularisation's parameter.
@@ -38,11 +38,11 @@ pub struct Row {
     pub amplification: f64,
     /// How many singular directions are kept.
     pub kept: usize,
-    /// The part of the input that is lost.
+    /// How much of the input is lost.
     pub lost: f64,
-    /// What of it regularisation costs.
+    /// The loss due to regularisation.
     pub shrinkage: f64,
-    /// What of it the basis costs.
+    /// The loss due to the basis.
     pub unrepresentable: f64,
     /// Whether the fit uses this strength.
     pub in_use: bool,

@@ -40,8 +40,8 @@ pub enum Method {
     Ridge,
     /// Sharp removal of small singular values.
     Svd,
-    /// The posterior mean under a prior that is learned from all samples; for samples with their
-    /// own points. Its parameters are learned too.
+    /// The posterior mean under a prior whose parameters are learned from all samples; for samples
+    /// with their own points.
     Prior,
 }
 

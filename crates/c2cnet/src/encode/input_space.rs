@@ -1,11 +1,11 @@
 //! From input fields to one coefficient vector per sample.
 
-use super::elsewhere::{Elsewhere, Expected};
 use super::frame::Frame;
+use super::other_points::{AtOtherPoints, Expected};
 use super::prior::Prior;
 use super::regularise::{self, Factored, check_count, choose_regularisation, factor, learn};
-use super::seen::{Seen, Strange};
 use super::stacked::stack_components;
+use super::training_range::{OutOfRange, TrainingRange};
 use super::{
     Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, VectorEncoder, VectorSpec,
 };
@@ -71,9 +71,9 @@ pub struct FieldEncoder {
     vector: Option<VectorEncoder>,
     /// The range of the training samples; empty in models of older versions.
     #[serde(default)]
-    seen: Seen,
+    seen: TrainingRange,
     /// What to expect of coefficients where fields are observed at other points than those of the fit, unless least
-    /// squares serve there, too.
+    /// squares are used there as well.
     #[serde(default)]
     expected: Option<Expected>,
     /// The factorisation at the points encoded last: most predictions use the same sensors.
@@ -81,7 +81,7 @@ pub struct FieldEncoder {
     cache: Mutex<Option<Factored>>,
     /// The same for points other than those of the fit, where coefficients are expected.
     #[serde(skip)]
-    elsewhere: Mutex<Option<Arc<Elsewhere>>>,
+    other_points: Mutex<Option<Arc<AtOtherPoints>>>,
 }
 
 restore_settled!(FieldEncoder);
@@ -164,10 +164,10 @@ impl FieldEncoder {
             sizes: Vec::new(),
             standard: None,
             vector: None,
-            seen: Seen::of(given),
+            seen: TrainingRange::of(given),
             expected: None,
             cache: Mutex::new(cache),
-            elsewhere: Mutex::default(),
+            other_points: Mutex::default(),
         };
         let mut coefficients = encoder.encode_values(given)?;
         if transform.standardises() {
@@ -228,10 +228,10 @@ impl FieldEncoder {
             sizes: Vec::new(),
             standard: None,
             vector: Some(vector),
-            seen: Seen::of(field),
+            seen: TrainingRange::of(field),
             expected: None,
             cache: Mutex::default(),
-            elsewhere: Mutex::default(),
+            other_points: Mutex::default(),
         };
         Ok((encoder, coefficients))
     }
@@ -247,16 +247,16 @@ impl FieldEncoder {
     }
 
     /// Samples of `field` that are far outside the range of the training samples.
-    pub(crate) fn strange(&self, field: &Field) -> Option<Strange> {
+    pub(crate) fn out_of_range(&self, field: &Field) -> Option<OutOfRange> {
         let sizes = Some(&self.sizes).filter(|sizes| sizes.len() == field.components());
         let Some(sizes) = sizes else {
-            return self.seen.strange(field);
+            return self.seen.out_of_range(field);
         };
-        let mut strange = self.seen.strange(&field.divided(sizes))?;
-        let size = sizes[strange.component];
-        strange.value *= size;
-        strange.seen = strange.seen.map(|v| v * size);
-        Some(strange)
+        let mut out_of_range = self.seen.out_of_range(&field.divided(sizes))?;
+        let size = sizes[out_of_range.component];
+        out_of_range.value *= size;
+        out_of_range.seen = out_of_range.seen.map(|v| v * size);
+        Some(out_of_range)
     }
 
     /// The coefficients of `field`, one column per sample.
@@ -403,8 +403,8 @@ impl FieldEncoder {
             (&self.expected, field.observations())
             && self.seen.points() != Some(points)
         {
-            let elsewhere = self.elsewhere(expected, points)?;
-            return Ok(expected.encode(&self.basis, &elsewhere, values));
+            let other_points = self.other_points(expected, points)?;
+            return Ok(expected.encode(&self.basis, &other_points, values));
         }
         let mut out = Mat::zeros(self.basis.len(), field.samples());
         match field.observations() {
@@ -478,8 +478,8 @@ impl FieldEncoder {
         Ok(encoders)
     }
 
-    fn elsewhere(&self, expected: &Expected, points: &Points) -> Result<Arc<Elsewhere>> {
-        let mut cache = self.elsewhere.lock().unwrap_or_else(|e| e.into_inner());
+    fn other_points(&self, expected: &Expected, points: &Points) -> Result<Arc<AtOtherPoints>> {
+        let mut cache = self.other_points.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(known) = cache.as_ref().filter(|known| known.points == *points) {
             return Ok(known.clone());
         }

@@ -17,7 +17,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 /// Deviations below this part of a row's size are rounding: such a row is only centred.
-const STILL: f64 = 1e-12;
+const ROUNDING: f64 = 1e-12;
 
 /// What the entry of a vector is.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -300,8 +300,8 @@ impl Standard {
                 mean.push(centre);
             }
             let common = (variance / size as f64).sqrt();
-            let moves = common > STILL * scale;
-            deviation.extend(std::iter::repeat_n(if moves { common } else { 1.0 }, size));
+            let varies = common > ROUNDING * scale;
+            deviation.extend(std::iter::repeat_n(if varies { common } else { 1.0 }, size));
             start += size;
         }
         Standard { mean, deviation }

@@ -522,7 +522,7 @@ const SINGLE_ROUNDING: f64 = 1e-6;
 
 /// At most this many samples judge choices: more would barely improve the estimate, and are missing when maps are
 /// fitted.
-const MOST_HELD_OUT: usize = 2500;
+pub(crate) const MOST_HELD_OUT: usize = 2500;
 
 /// With at most this many samples, several parts of them judge in turn.
 const FEW_SAMPLES: usize = 400;

@@ -9,6 +9,7 @@
 //! product for each sample, and has the same bits on any number of threads.
 
 use super::kernel::KernelMap;
+use super::linear::GIVE_UP_RATIO;
 use super::{CoefficientMap, HeldOut, KernelChoice, LinearMap, Mirrors, PassSettings};
 use crate::compute::{squared_distances_within, to_kernel_within};
 use crate::decode::{SampleTarget, Targets};
@@ -51,10 +52,7 @@ const WEAKEST: i32 = -24;
 /// Singular values of inputs below this fraction of the largest are rounding.
 const RANK: f64 = 1e-14;
 
-/// Weaker strengths are not tried once the error is this many times the smallest.
-const RISEN: f64 = 2.0;
-
-/// Nor once this many in a row have failed to lower it by this factor.
+/// Weaker strengths are not tried once this many in a row have failed to lower the error by this factor.
 const PATIENCE: usize = 2;
 const PROGRESS: f64 = 0.99;
 
@@ -216,7 +214,7 @@ impl Axes<'_> {
                 idle + 1
             };
             least = least.min(error);
-            if error > RISEN * least || idle > PATIENCE {
+            if error > GIVE_UP_RATIO * least || idle > PATIENCE {
                 break;
             }
         }

@@ -20,8 +20,8 @@ const PROGRESS: f64 = 0.999;
 const LENGTHS: std::ops::RangeInclusive<i32> = -8..=18;
 const NUGGETS: std::ops::RangeInclusive<i32> = -26..=0;
 
-/// Where a few inputs alone are mapped, a second minimum may lie at short lengths: outputs may change much within the
-/// range of an input.
+/// Where the map has few inputs, a second minimum may lie at short lengths: outputs may change much within the range of
+/// an input.
 const SHORT_LENGTH: f64 = 0.25;
 const SHORT_NUGGET: f64 = 1e-3;
 

@@ -31,8 +31,8 @@ restore_settled!(LinearMap);
 /// The most samples whose leave-one-out errors choose the strength; the fit itself uses all samples.
 const LOO_SAMPLES: usize = 1000;
 
-/// Weaker strengths are not tried once the error is this many times the smallest.
-const RISEN: f64 = 2.0;
+/// Weaker regularisations are not tried once the error is this many times the smallest.
+pub(crate) const GIVE_UP_RATIO: f64 = 2.0;
 
 /// Strengths tried, as fractions of the largest squared singular value of the centred coefficients. The weakest
 /// filters nothing that [`RANK`] keeps: where the operator is linear and coefficients decay over many decades, any
@@ -42,9 +42,10 @@ fn strengths() -> impl Iterator<Item = f64> {
 }
 
 /// Weaker strengths than this let a map follow what is close to rounding in its training inputs, and blow up on inputs
-/// observed at other points. Each must lower the error by the factor [`WORTH`], as it does where the operator is linear.
-const DEEP: f64 = 1e-16;
-const WORTH: f64 = 0.96;
+/// observed at other points. Each must lower the error by the factor [`RISK_RATIO`], as it does where the operator is
+/// linear.
+const RISKY_STRENGTH: f64 = 1e-16;
+const RISK_RATIO: f64 = 0.96;
 
 /// Weaker strengths are lost in the rounding of a Gram matrix.
 const GRAM_ROUNDING: f64 = 1e-13;
@@ -117,11 +118,15 @@ impl LinearMap {
         for strength in strengths() {
             let tau = strength * largest * largest;
             let error = left_out.error(tau, targets);
-            let worth = if strength < DEEP { WORTH } else { 1.0 };
-            if error < worth * best.0 {
+            let required = if strength < RISKY_STRENGTH {
+                RISK_RATIO
+            } else {
+                1.0
+            };
+            if error < required * best.0 {
                 best = (error, strength);
             }
-            if best.0.is_finite() && error > RISEN * best.0 {
+            if best.0.is_finite() && error > GIVE_UP_RATIO * best.0 {
                 break;
             }
         }

@@ -24,7 +24,7 @@ pub use kernel_search::{KernelReport, PassReport};
 pub use kernel_spec::KernelSpec;
 pub(crate) use layered::LayeredMap;
 pub use layered::LayeredSpec;
-pub(crate) use linear::LinearMap;
+pub(crate) use linear::{GIVE_UP_RATIO, LinearMap};
 pub(crate) use mirrors::Mirrors;
 pub(crate) use mlp::MlpMap;
 pub use mlp::{

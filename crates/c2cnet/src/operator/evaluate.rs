@@ -17,8 +17,8 @@ pub(crate) struct MapsToEvaluate<'a> {
 }
 
 impl MapsToEvaluate<'_> {
-    /// Errors of both maps and of the training mean, beside the floor; at points that the decoders have not seen too,
-    /// if `withheld`.
+    /// Errors of both maps and of the training mean, beside the floor; if `withheld`, also at points that the decoders
+    /// have not seen.
     pub(crate) fn evaluate(
         &self,
         coefficients: MatRef<'_, f64>,

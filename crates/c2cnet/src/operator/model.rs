@@ -137,16 +137,16 @@ impl C2CNet {
     /// extrapolations.
     pub fn warnings(&self, inputs: &Fields) -> Vec<String> {
         let warning = |(name, encoder): &(String, FieldEncoder)| {
-            let strange = encoder.strange(inputs.get(name)?)?;
+            let out_of_range = encoder.out_of_range(inputs.get(name)?)?;
             let label = match encoder.vector() {
                 Some(_) => vector_label("input", name),
                 None => format!("input {name}").trim_end().to_string(),
             };
             let entry = match encoder.components() {
                 1 => String::new(),
-                _ => format!("[{}]", strange.component),
+                _ => format!("[{}]", out_of_range.component),
             };
-            let others = match strange.count {
+            let others = match out_of_range.count {
                 1 => String::new(),
                 2 => ", and 1 more sample is outside this range".into(),
                 n => format!(", and {} more samples are outside this range", n - 1),
@@ -155,12 +155,12 @@ impl C2CNet {
                 size if size == 0.0 || (1e-2..1e4).contains(&size) => format!("{v:.3}"),
                 _ => format!("{v:.2e}"),
             };
-            let [low, high] = strange.seen.map(shown);
+            let [low, high] = out_of_range.seen.map(shown);
             Some(format!(
                 "{label}{entry} of sample {} is {}, training samples had {low} to {high}{others}: these predictions are \
                  extrapolated and may be far off",
-                strange.sample,
-                shown(strange.value)
+                out_of_range.sample,
+                shown(out_of_range.value)
             ))
         };
         self.inputs.iter().filter_map(warning).collect()

@@ -25,7 +25,7 @@ pub struct Known {
     pub count: usize,
     /// Of how many.
     pub of: usize,
-    /// Whether there may be more: of large training sets only leading samples are kept in mind.
+    /// Whether there may be more: of large training sets only leading samples are recorded.
     pub at_least: bool,
 }
 
@@ -51,7 +51,7 @@ impl std::fmt::Display for Known {
 
 impl C2CNet {
     /// How many samples have inputs that the model was fitted to; none where there are no such samples, or the model is
-    /// of a version that did not keep them in mind.
+    /// of a version that did not record them.
     pub fn known(&self, inputs: &Fields) -> Option<Known> {
         let (all, []) = self.info["trained_on"].as_str()?.as_bytes().as_chunks() else {
             return None;

@@ -1,9 +1,9 @@
-//! What a parser says of settings that cannot be used, in words for whoever wrote them.
+//! A parser's messages about settings that cannot be used, in words for whoever wrote them.
 
 use super::groups::groups;
 use crate::suggest::{did_you_mean, nearest};
 
-/// A parser's words, and ours.
+/// A parser's words, and what to say instead.
 const WORDS: [(&str, &str); 6] = [
     ("expected u64", "expected a whole number from 0"),
     ("expected usize", "expected a whole number from 0"),
@@ -87,7 +87,7 @@ fn as_list(message: &str) -> String {
     }
 }
 
-/// The values that the setting may have which the message names.
+/// The values allowed for the setting that the message names.
 fn range(message: &str) -> String {
     let wrong = ["invalid type", "invalid value", "untagged enum"];
     let key = message.rsplit_once(", in `");

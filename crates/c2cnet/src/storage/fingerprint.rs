@@ -4,12 +4,12 @@
 #[derive(Debug, Default)]
 pub struct Fingerprint {
     hasher: blake3::Hasher,
-    /// Words to come: one by one they would cost more than their digest.
+    /// Words not yet digested: one by one they would cost more than in batches.
     pending: Vec<u8>,
 }
 
-/// Bytes that are digested together.
-const TOGETHER: usize = 1 << 16;
+/// Bytes that are digested in one batch.
+const BATCH_BYTES: usize = 1 << 16;
 
 /// Characters of a fingerprint.
 const DIGITS: usize = 16;
@@ -18,7 +18,7 @@ impl Fingerprint {
     /// Adds a word.
     pub fn word(&mut self, word: u64) {
         self.pending.extend(word.to_le_bytes());
-        if self.pending.len() >= TOGETHER {
+        if self.pending.len() >= BATCH_BYTES {
             self.flush();
         }
     }

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes that are read of a text that is not a plain file and so has no size.
-const MOST_TEXT: u64 = 1 << 26;
+/// The most bytes of a text in an archive, or of one that is not a plain file and so has no size.
+pub(crate) const MOST_TEXT: u64 = 1 << 26;
 
 /// Opens a plain file, and gives its size. Devices and pipes have none that claims inside could be held against, and
 /// some never end.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 /// How the names of temporary files and locks begin.
-const OURS: &str = ".c2cnet-";
+const TEMPORARY_PREFIX: &str = ".c2cnet-";
 
 /// Symbolic links that are followed one after the other, as systems do.
 const MOST_LINKS: usize = 40;
@@ -114,7 +114,7 @@ fn fill(
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     remove_leftovers(folder);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(OURS);
+    builder.prefix(TEMPORARY_PREFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -134,7 +134,10 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
 /// Removes what killed processes left in `folder`.
 pub fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with(OURS);
+        let ours = entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(TEMPORARY_PREFIX);
         let plain = || entry.file_type().is_ok_and(|kind| kind.is_file());
         if ours
             && plain()
@@ -161,7 +164,7 @@ impl Claim {
         let Target::Plain(target) = Target::of(path).map_err(io)? else {
             return Ok(Claim(None));
         };
-        let mut name = std::ffi::OsString::from(OURS);
+        let mut name = std::ffi::OsString::from(TEMPORARY_PREFIX);
         name.push(target.file_name().unwrap_or_default());
         name.push(".lock");
         let lock = folder_of(&target).join(name);

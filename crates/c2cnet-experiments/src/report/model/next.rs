@@ -15,8 +15,8 @@ fn between_and_at(between: Option<f64>, at: f64, at_fit: &Value) -> Option<(f64,
     }
 }
 
-/// By how much the model errs on a usual sample that was held out at the fit: the median, because one strange sample is
-/// no other distribution.
+/// The error of the model on a typical sample that was held out at the fit: the median, because one strange sample is not
+/// another distribution.
 fn typical_at_fit(info: &Value) -> Option<f64> {
     if info["held_out"].as_bool() == Some(false) {
         return None;
@@ -49,7 +49,7 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
     let mut advice: Vec<(String, Option<String>)> = Vec::new();
     if report.rl2e > 0.5 * report.mean_rl2e {
         advice.push((
-            "The model is hardly better than the training mean: the inputs may not tell what the outputs depend on, or \
+            "The model is hardly better than the training mean: the inputs may lack what the outputs depend on, or \
              there are too few samples. Look at a sample, and check that inputs and outputs belong together."
                 .into(),
             Some(look(None)),
@@ -57,7 +57,7 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
     }
     if report.rl2e < 2.0 * report.floor {
         advice.push((
-            "The error is close to the floor: what limits it is the output space and not the map. Look for a larger or a \
+            "The error is close to the floor: the output space limits it, not the map. Look for a larger or a \
              different basis."
                 .into(),
             Some(format!("c2cnet diagnose {data}")),
@@ -70,7 +70,7 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
     }
     if withheld.is_some_and(|(between, at)| between > 3.0 * at) {
         advice.push((
-            "Between the data’s points errors are larger than at them. More output points help, or a basis of smoother \
+            "Errors are larger between the data’s points than at them. More output points help, or a basis of smoother \
              functions; predict at the data’s points where that is enough."
                 .into(),
             Some(format!("c2cnet diagnose {data}")),
@@ -87,8 +87,8 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
     if report.worst_rl2e > 10.0 * median {
         advice.push((
             format!(
-                "The worst sample is {} times worse than the median: look at it. A sample that is damaged spoils the fit, \
-                 one that is rare needs others like it.",
+                "The worst sample is {} times worse than the median: look at it. Damaged samples spoil a fit; rare ones need \
+                 more like them.",
                 format::number(report.worst_rl2e / median)
             ),
             Some(look(Some(subject.worst_sample()))),

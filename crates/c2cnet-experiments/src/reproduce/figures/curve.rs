@@ -72,10 +72,10 @@ pub fn training(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[&Record]) -
     draw(
         bench,
         Curve {
-            id: spec.titled.id.clone(),
-            title: spec.titled.title.clone(),
-            caption: spec.titled.caption.clone(),
-            label: spec.titled.label.clone(),
+            id: spec.heading.id.clone(),
+            title: spec.heading.title.clone(),
+            caption: spec.heading.caption.clone(),
+            label: spec.heading.label.clone(),
             x: Axis::linear("step"),
             y: Axis::log("training RL2E"),
             series,

@@ -24,8 +24,8 @@ pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Res
         return Ok(());
     };
     let mut spec = spec.clone();
-    spec.titled.title = sized(&spec.titled.title, first.n_train);
-    let title = &spec.titled.title;
+    spec.heading.title = sized(&spec.heading.title, first.n_train);
+    let title = &spec.heading.title;
     let figure = match spec.kind {
         FigureKind::Gallery => return samples::gallery(bench, &spec, first),
         FigureKind::Training => return curve::training(bench, &spec, &chosen),
@@ -37,12 +37,12 @@ pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Res
     };
     let files = bench
         .folder
-        .save_figure(&spec.titled.id, &figure.to_svg())?;
+        .save_figure(&spec.heading.id, &figure.to_svg())?;
     bench.findings.figures.push(Picture {
-        id: spec.titled.id.clone(),
-        title: spec.titled.title.clone(),
-        caption: spec.titled.caption.clone(),
-        label: spec.titled.label.clone(),
+        id: spec.heading.id.clone(),
+        title: spec.heading.title.clone(),
+        caption: spec.heading.caption.clone(),
+        label: spec.heading.label.clone(),
         files,
     });
     Ok(())

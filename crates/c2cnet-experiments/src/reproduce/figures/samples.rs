@@ -1,7 +1,7 @@
 //! Truth, prediction and error of test samples.
 
 use crate::labels::Labels;
-use crate::picture::{self, Shown, Which};
+use crate::picture::{self, PickedSample, Shown};
 use crate::reproduce::experiment::FigureSpec;
 use crate::reproduce::run::{Bench, Record};
 use crate::run_files::{Gallery, Sample};
@@ -23,13 +23,13 @@ pub fn worst(title: &str, records: &[&Record]) -> Result<Figure> {
 }
 
 fn all_components(record: &Record, sample: usize, what: &str, rl2e: f64) -> Result<Vec<Shown>> {
-    let which = Which {
+    let picked = PickedSample {
         sample,
         what: what.to_string(),
         rl2e,
     };
     let labels = Labels::of(&record.data);
-    Shown::rows(record.model()?, &record.data, &labels, &which)
+    Shown::rows(record.model()?, &record.data, &labels, &picked)
 }
 
 /// Test samples spread over the ranks, best first, a drawing for each.
@@ -50,7 +50,7 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
         // Small: a report holds all of them.
         let figure = picture::draw(&title, &rows, &record.data);
         let figure = figure.panel_size(230.0, 175.0);
-        let id = format!("{}-{:03}", spec.titled.id, samples.len());
+        let id = format!("{}-{:03}", spec.heading.id, samples.len());
         let svg = bench.folder.save_drawing(&id, &figure.to_svg())?;
         samples.push(Sample {
             sample,
@@ -60,10 +60,10 @@ pub fn gallery(bench: &mut Bench<'_>, spec: &FigureSpec, record: &Record) -> Res
         });
     }
     bench.findings.galleries.push(Gallery {
-        id: spec.titled.id.clone(),
-        title: spec.titled.title.clone(),
-        caption: spec.titled.caption.clone(),
-        label: spec.titled.label.clone(),
+        id: spec.heading.id.clone(),
+        title: spec.heading.title.clone(),
+        caption: spec.heading.caption.clone(),
+        label: spec.heading.label.clone(),
         samples,
     });
     Ok(())

@@ -82,6 +82,10 @@ impl BasisFamily for FiniteElementsSpec {
         FiniteElements::new(self, context)
     }
 
+    fn noun(&self) -> String {
+        "finite-element function".into()
+    }
+
     fn references(&self) -> Vec<Reference> {
         vec![cite::FINITE_ELEMENTS]
     }

@@ -133,6 +133,10 @@ impl BasisFamily for LaplaceSpec {
         })
     }
 
+    fn noun(&self) -> String {
+        "Laplace eigenfunction".into()
+    }
+
     fn references(&self) -> Vec<Reference> {
         vec![cite::LAPLACE_EIGENFUNCTIONS]
     }

@@ -45,13 +45,13 @@ pub(super) fn source() -> String {
 
 /// A matrix as a GPU takes it, copied by all threads.
 pub(super) fn flat(a: MatRef<'_, f64>) -> Vec<f64> {
-    const TOGETHER: usize = 32;
+    const BATCH_COLUMNS: usize = 32;
     let rows = a.nrows().max(1);
     let mut values = vec![0.0; a.nrows() * a.ncols()];
-    let chunks = values.par_chunks_mut(rows * TOGETHER).enumerate();
+    let chunks = values.par_chunks_mut(rows * BATCH_COLUMNS).enumerate();
     chunks.for_each(|(chunk, to)| {
         for (k, column) in to.chunks_mut(rows).enumerate() {
-            let from = a.col(chunk * TOGETHER + k);
+            let from = a.col(chunk * BATCH_COLUMNS + k);
             column
                 .iter_mut()
                 .zip(from.iter())

@@ -2,6 +2,7 @@
 
 use super::array::{Array, Header, Kind, Values, shown};
 use crate::data::Points;
+use crate::storage::input::MOST_TEXT;
 use crate::storage::{SIGNATURE, foreign, open_plain};
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -13,9 +14,6 @@ use zip::read::ZipFile;
 
 /// The most arrays that a file may hold: more than any data set has, few enough to compare their names.
 const MOST_KEYS: usize = 4096;
-
-/// The most bytes of a text.
-const MOST_TEXT: u64 = 1 << 26;
 
 /// The best compression ratio of DEFLATE, and the slack for a short stream.
 const MOST_DEFLATED: u64 = 1032;
@@ -92,7 +90,7 @@ impl NpzFile {
         })
     }
 
-    /// The shape of the array `key`, or `None`; `whole` if its bytes are to be checked too.
+    /// The shape of the array `key`, or `None`; `whole` if its bytes are also to be checked.
     pub fn shape(&mut self, key: &str, whole: bool) -> Result<Option<Vec<usize>>> {
         self.entry(key, |entry, header| {
             if whole {

@@ -133,7 +133,7 @@ fn read_rest(mut npz: NpzFile, inputs: Fields, missing: Missing) -> Result<Datas
 }
 
 /// Names that other programs give to inputs and outputs.
-const HABITS: [[&str; 2]; 5] = [
+const FOREIGN_NAMES: [[&str; 2]; 5] = [
     ["x", "y"],
     ["X", "Y"],
     ["inputs", "outputs"],
@@ -142,7 +142,7 @@ const HABITS: [[&str; 2]; 5] = [
 ];
 
 /// Refuses a file without values whose arrays have names that other programs give to inputs and outputs.
-fn check_habits(npz: &NpzFile) -> Result<()> {
+fn check_foreign_names(npz: &NpzFile) -> Result<()> {
     let values = [INPUTS, OUTPUTS].map(|side| [side.values, side.vectors]);
     if npz
         .keys
@@ -151,11 +151,11 @@ fn check_habits(npz: &NpzFile) -> Result<()> {
     {
         return Ok(());
     }
-    let habit = HABITS.into_iter().find(|[input, output]| {
+    let found = FOREIGN_NAMES.into_iter().find(|[input, output]| {
         // A single array without a name is enough to tell.
         npz.has(input) && (npz.has(output) || *input == "arr_0")
     });
-    let Some([input, output]) = habit else {
+    let Some([input, output]) = found else {
         return Ok(());
     };
     let found = match input {
@@ -174,7 +174,7 @@ fn check_habits(npz: &NpzFile) -> Result<()> {
 
 /// Refuses keys that would be ignored: unknown ones, and points that no values use.
 fn check_keys(npz: &NpzFile) -> Result<()> {
-    check_habits(npz)?;
+    check_foreign_names(npz)?;
     for key in &npz.keys {
         let (stem, name) = split_key(key);
         let named = key.contains('.');

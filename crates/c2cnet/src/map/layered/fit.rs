@@ -167,10 +167,10 @@ fn fit_with<T: Scalar>(
 }
 
 /// What the layers add to: the linear map, unless its error is much smaller on its own samples than on others. Its
-/// training residuals would then differ from those elsewhere, and layers would learn to correct the wrong ones. If the map
-/// is still useful for new samples, it comes with leave-one-out predictions for the training samples; otherwise layers
-/// add to the mean. So do layers that can shift and differentiate fields: what an underdetermined linear map errs by is
-/// noise that no layers can learn, and they need no such map.
+/// training residuals would then differ from those on new samples, and layers would learn to correct the wrong ones. If
+/// the map is still useful for new samples, it comes with leave-one-out predictions for the training samples; otherwise
+/// layers add to the mean. So do layers that can shift and differentiate fields: the error of an underdetermined linear
+/// map is noise that no layers can learn, and they need no such map.
 fn start(
     coefficients: MatRef<'_, f64>,
     targets: &Targets,

@@ -76,8 +76,8 @@ impl<'a, T: Scalar> Packed<'a, T> {
         let (shape, points) = (&self.frozen.shape, self.functions.nrows());
         if run.largest() * points > MOST_PLACES {
             return Err(Error::Device(format!(
-                "layered: {} samples per step at {points} points are too many for a device, which takes {MOST_PLACES} \
-                 of both together; lower map.layered.batch, or take the processor: --device cpu",
+                "layered: {} samples per step at {points} points are too many for a device: their product must be at most \
+                 {MOST_PLACES}; lower map.layered.batch, or use --device cpu",
                 run.largest()
             )));
         }

@@ -16,14 +16,14 @@ use faer::MatRef;
 use std::time::{Duration, Instant};
 
 /// How long a device works between checks for progress and Ctrl-C.
-const TOGETHER: Duration = Duration::from_millis(50);
+const BATCH_TIME: Duration = Duration::from_millis(50);
 
 /// Steps of a stage, taken many at a time.
 pub(in crate::map) struct OnDevice<'a, T> {
     run: Run<'a>,
     trainer: Box<dyn Trainer<T>>,
     order: Order,
-    /// The number of steps that take about [`TOGETHER`].
+    /// The number of steps that take about [`BATCH_TIME`].
     pace: usize,
 }
 
@@ -153,7 +153,7 @@ impl<T: Scalar> Steps<T> for OnDevice<'_, T> {
             loss = result.loss;
         }
         if steps == self.pace {
-            let faster = TOGETHER.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6);
+            let faster = BATCH_TIME.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6);
             self.pace = ((self.pace as f64 * faster.min(4.0)) as usize).max(1);
         }
         Ok((loss, self.run.rate(state.cursor.step - 1)))

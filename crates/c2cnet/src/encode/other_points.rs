@@ -1,13 +1,13 @@
 //! Coefficients from observations at other points than those of the fit.
 //!
-//! There least squares may no longer determine the coefficients, or amplify what the functions cannot represent. The
-//! training samples tell what to expect of each coefficient, its mean $m_j$ and deviation $d_j$, and how large the rest
-//! is, its variance $\sigma^2$ at a point. With $D = \operatorname{diag}(d)$ the coefficients are
+//! There least squares may no longer determine the coefficients, or may amplify what the functions cannot represent. The
+//! training samples show what to expect of each coefficient, its mean $m_j$ and deviation $d_j$, and the size of the
+//! rest, its variance $\sigma^2$ at a point. With $D = \operatorname{diag}(d)$ the coefficients are
 //!
 //! $$a = m + Dz,\qquad z = \arg\min_z \|\Phi(m + Dz) - f\|^2 + \sigma^2\|z\|^2,$$
 //!
 //! which are the most likely ones if coefficients and rest are independent and normally distributed. Where the functions are
-//! about as well determined as at the points of the fit, least squares serve as there.
+//! about as well determined as at the points of the fit, least squares are used as there.
 
 use super::stacked::stack_components;
 use super::{Encoder, Regularisation, Spectrum};
@@ -20,12 +20,12 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The smallest singular value, over the largest, may be smaller than at the points of the fit by this factor.
-const AS_WELL: f64 = 3.0;
+const CONDITION_LOSS: f64 = 3.0;
 
 /// The rest is at least this part of the mean square of the values.
 const LEAST_NOISE: f64 = 1e-12;
 
-/// What training samples tell of coefficients.
+/// What training samples show of coefficients.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Expected {
     #[serde(with = "tensor")]
@@ -42,7 +42,7 @@ pub(super) struct Expected {
 
 /// Encoders at other points.
 #[derive(Debug)]
-pub(super) struct Elsewhere {
+pub(super) struct AtOtherPoints {
     pub(super) points: Points,
     parts: Vec<Part>,
 }
@@ -104,14 +104,14 @@ impl Expected {
         basis: &FieldBasis,
         points: &Points,
         regularisations: &[Regularisation],
-    ) -> Result<Elsewhere> {
+    ) -> Result<AtOtherPoints> {
         let mut start = 0;
         let mut parts = Vec::new();
         for (p, (part, regularisation)) in basis.parts().iter().zip(regularisations).enumerate() {
             parts.push(self.part_at(p, start, part, points, *regularisation)?);
             start += part.len();
         }
-        Ok(Elsewhere {
+        Ok(AtOtherPoints {
             points: points.clone(),
             parts,
         })
@@ -128,7 +128,7 @@ impl Expected {
         let design = part.evaluate(points)?;
         if design.nrows() >= part.len() {
             let spectrum = Spectrum::new(design.clone())?;
-            if AS_WELL * condition_of(&spectrum, part) >= self.condition[p] {
+            if CONDITION_LOSS * condition_of(&spectrum, part) >= self.condition[p] {
                 return Ok(Part::Same(Encoder::new(Arc::new(spectrum), regularisation)));
             }
         }
@@ -149,12 +149,12 @@ impl Expected {
     pub(super) fn encode(
         &self,
         basis: &FieldBasis,
-        elsewhere: &Elsewhere,
+        other_points: &AtOtherPoints,
         values: &[Mat<f64>],
     ) -> Mat<f64> {
         let mut out = Mat::zeros(basis.len(), values[0].ncols());
         let mut start = 0;
-        for ((part, range), encoder) in basis.ranges().zip(&elsewhere.parts) {
+        for ((part, range), encoder) in basis.ranges().zip(&other_points.parts) {
             let values = stack_components(&values[range]);
             let coefficients = match encoder {
                 Part::Same(encoder) => encoder.encode(values.as_ref()),

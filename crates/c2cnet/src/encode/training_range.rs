@@ -1,21 +1,21 @@
-//! What an encoder saw of its field when it was fitted, so that inputs of a different kind are noticed.
+//! The points and the range of the training samples, by which an encoder recognises inputs of a different kind.
 
 use crate::data::{Field, Points};
 use serde::{Deserialize, Serialize};
 
-/// Where a field was observed, and how large its values were.
+/// Where training samples of a field were observed, and how large their values were.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct Seen {
+pub(super) struct TrainingRange {
     /// Its points, if all samples shared them.
     points: Option<Points>,
     /// The least and the largest value of each component.
     ranges: Vec<[f64; 2]>,
 }
 
-/// Samples far outside the seen range.
+/// Samples far outside the range of the training samples.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Strange {
-    /// The first of them, and how many there are.
+pub(crate) struct OutOfRange {
+    /// The first of them.
     pub sample: usize,
     /// How many there are.
     pub count: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Strange {
     pub seen: [f64; 2],
 }
 
-impl Seen {
+impl TrainingRange {
     /// Records the points and ranges of training samples.
     pub(super) fn of(field: &Field) -> Self {
         let points = field.common_points().filter(|_| !field.is_vector());
@@ -36,7 +36,7 @@ impl Seen {
             let either = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
             ranges.reduce(either).unwrap_or_default()
         };
-        Seen {
+        TrainingRange {
             points: points.cloned(),
             ranges: (0..field.components()).map(all).collect(),
         }
@@ -48,11 +48,11 @@ impl Seen {
     }
 
     /// Samples with values farther outside the range of the training samples than the width of that range.
-    pub(super) fn strange(&self, field: &Field) -> Option<Strange> {
+    pub(super) fn out_of_range(&self, field: &Field) -> Option<OutOfRange> {
         if self.ranges.len() != field.components() {
             return None;
         }
-        let mut found: Option<Strange> = None;
+        let mut found: Option<OutOfRange> = None;
         for sample in 0..field.samples() {
             let outside = self.ranges.iter().enumerate().find_map(|(c, seen)| {
                 let [low, high] = range(field, sample, c);
@@ -64,7 +64,7 @@ impl Seen {
             let Some((component, value, seen)) = outside else {
                 continue;
             };
-            let first = found.get_or_insert(Strange {
+            let first = found.get_or_insert(OutOfRange {
                 sample,
                 count: 0,
                 component,
@@ -96,21 +96,21 @@ mod tests {
             let values = Mat::from_fn(5, 4, |i, k| size * (i as f64 - k as f64));
             Field::shared(Points::linspace(0.0, 1.0, 5), vec![values]).unwrap()
         };
-        let seen = Seen::of(&field(1.0));
+        let seen = TrainingRange::of(&field(1.0));
         assert_eq!(seen.points().map(Points::len), Some(5));
-        assert_eq!(seen.strange(&field(1.5)), None);
-        let strange = seen.strange(&field(1000.0)).unwrap();
+        assert_eq!(seen.out_of_range(&field(1.5)), None);
+        let out_of_range = seen.out_of_range(&field(1000.0)).unwrap();
         assert_eq!(
-            (strange.sample, strange.count, strange.value),
+            (out_of_range.sample, out_of_range.count, out_of_range.value),
             (0, 4, 4000.0)
         );
-        assert_eq!(strange.seen, [-3.0, 4.0]);
+        assert_eq!(out_of_range.seen, [-3.0, 4.0]);
         let vector =
             |p: f64| Field::vector(Mat::from_fn(1, 3, |_, k| p + k as f64).as_ref()).unwrap();
-        let seen = Seen::of(&vector(0.0));
+        let seen = TrainingRange::of(&vector(0.0));
         assert_eq!(seen.points(), None);
-        assert_eq!(seen.strange(&vector(0.5)), None);
-        assert_eq!(seen.strange(&vector(3.0)).unwrap().count, 1);
-        assert_eq!(Seen::default().strange(&vector(3.0)), None);
+        assert_eq!(seen.out_of_range(&vector(0.5)), None);
+        assert_eq!(seen.out_of_range(&vector(3.0)).unwrap().count, 1);
+        assert_eq!(TrainingRange::default().out_of_range(&vector(3.0)), None);
     }
 }
