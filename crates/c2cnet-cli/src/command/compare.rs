@@ -251,7 +251,7 @@ fn own(args: &Args, data: &Dataset, method: MapFlag, progress: &Progress) -> Res
             mean: errors.mean_rl2e,
         }),
         seconds: report.seconds.total,
-        parameters: Some(model.map().parameters() as f64),
+        parameters: Some(model.summary().map.parameters as f64),
         hardware: format!(
             "{}, {}",
             cpu().unwrap_or_else(|| std::env::consts::ARCH.into()),

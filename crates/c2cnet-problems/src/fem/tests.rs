@@ -1,7 +1,8 @@
 use super::*;
 use crate::testing::fitted_order;
 use c2cnet::data::Bounds;
-use c2cnet::domain::{Polygon, TriangleMesh, circle_ring, rectangle_ring};
+use c2cnet::domain::{Polygon, TriangleMesh};
+use c2cnet::internal::{circle_ring, rectangle_ring};
 use faer::Mat;
 
 /// The unit square with a hole, meshed without structure, and three regular refinements.

@@ -3,7 +3,8 @@ use crate::Unwatched;
 use crate::fem::{Diffusion, Element, Pattern, Solver, Space, refined};
 use crate::testing::{check_refused, check_reproducible, fitted_order, relative_difference, rms};
 use c2cnet::data::Bounds;
-use c2cnet::domain::{Polygon, TriangleMesh, rectangle_ring};
+use c2cnet::domain::{Polygon, TriangleMesh};
+use c2cnet::internal::rectangle_ring;
 use std::f64::consts::PI;
 
 fn small() -> NonlinearDiffusion {
