@@ -78,8 +78,8 @@ impl Reading {
 
 /// The points of a model's inputs, by name.
 fn known_points(model: &C2CNet) -> Vec<(String, Points)> {
-    let known = model.inputs().iter();
-    let known = known.filter_map(|(name, e)| Some((name.clone(), e.points()?.clone())));
+    let known = model.summary().inputs.into_iter();
+    let known = known.filter_map(|i| Some((i.name.to_string(), i.points?.clone())));
     known.collect()
 }
 

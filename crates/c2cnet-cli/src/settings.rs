@@ -1,7 +1,7 @@
 //! Settings from a TOML file and from `key=value` pairs, as one table.
 
 use anyhow::Context;
-use c2cnet::settings::explain;
+use c2cnet::settings::{MapKind, explain};
 use c2cnet::{Error, FitConfig, Plan, Result};
 use c2cnet_experiments::merge;
 use clap::{Args, ValueEnum};
@@ -76,8 +76,9 @@ pub struct FitFlags {
     symmetries: Option<SymmetriesFlag>,
 }
 
+/// The kinds of maps.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum MapFlag {
+pub enum MapFlag {
     /// The best of the others on held-out samples.
     Auto,
     /// Ridge regression.
@@ -88,6 +89,18 @@ enum MapFlag {
     Mlp,
     /// Layers in a prescribed basis.
     Layered,
+}
+
+impl From<MapFlag> for MapKind {
+    fn from(flag: MapFlag) -> Self {
+        match flag {
+            MapFlag::Auto => MapKind::Auto,
+            MapFlag::Linear => MapKind::Linear,
+            MapFlag::Kernel => MapKind::Kernel,
+            MapFlag::Mlp => MapKind::Mlp,
+            MapFlag::Layered => MapKind::Layered,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -106,7 +119,7 @@ enum SymmetriesFlag {
 }
 
 /// The name of a flag's value, which is also its name in settings.
-fn name(value: impl ValueEnum) -> String {
+pub fn name(value: impl ValueEnum) -> String {
     let value = value.to_possible_value();
     value.map(|v| v.get_name().to_string()).unwrap_or_default()
 }

@@ -22,15 +22,16 @@ pub fn called(output: &str, column: usize) -> String {
 /// If the model cannot predict the samples.
 pub fn draw(title: &str, model: &C2CNet, data: &Dataset) -> Result<Figure> {
     let mut panels = Vec::new();
-    for (name, decoder) in model.outputs() {
+    for output in model.summary().outputs {
+        let name = output.name;
         let truth = data.outputs.get(name);
-        let Some(truth) = truth.filter(|_| decoder.basis().is_vector()) else {
+        let Some(truth) = truth.filter(|_| output.vector) else {
             continue;
         };
         let predicted = model.predict_output(name, &data.inputs, &Points::origin())?;
         for (c, predicted) in predicted.iter().enumerate() {
             let samples = 0..truth.samples();
-            let known = samples.clone().map(|k| truth.component_of(k, c)[0]);
+            let known = samples.clone().map(|k| truth.values_of(k)[c]);
             let found = samples.map(|k| predicted[(0, k)]);
             let (known, found): (Vec<f64>, Vec<f64>) = known.zip(found).unzip();
             panels.push(panel(&called(name, c), &known, &found));

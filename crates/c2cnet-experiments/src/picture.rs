@@ -70,10 +70,11 @@ impl Shown {
         let k = picked.sample;
         let one = data.select(&[k]);
         let mut outputs: Vec<(Function, Vec<f64>)> = Vec::new();
-        for (name, decoder) in model.outputs() {
-            if decoder.basis().is_vector() {
+        for output in model.summary().outputs {
+            if output.vector {
                 continue;
             }
+            let name = output.name;
             let field = data.outputs.get(name);
             let field =
                 field.ok_or_else(|| Error::Data(format!("the data has no output {name:?}")))?;

@@ -24,7 +24,8 @@ use crate::setting::Check;
 use crate::{KernelForm, Problem, RandomField, SquaredExponential, Watcher, fill_blocks};
 use c2cnet::Result;
 use c2cnet::data::{Bounds, Dataset, Field, Points};
-use c2cnet::domain::{Polygon, circle_ring, rectangle_ring};
+use c2cnet::domain::Polygon;
+use c2cnet::internal::{circle_ring, rectangle_ring};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 

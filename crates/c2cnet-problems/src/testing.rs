@@ -2,6 +2,7 @@
 
 use crate::{Problem, Unwatched, conformance, generate};
 use c2cnet::data::{Dataset, Field};
+use c2cnet::domain::TriangleMesh;
 use serde_json::Value;
 
 /// Checks that `problem(n_train, n_test)` conforms, splits its samples as asked, and gives the same sample
@@ -79,4 +80,19 @@ pub(crate) fn fitted_order(steps: &[f64], errors: &[f64]) -> f64 {
 pub(crate) fn relative_difference(a: &[f64], b: &[f64]) -> f64 {
     let difference: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
     (difference / b.iter().map(|b| b * b).sum::<f64>()).sqrt()
+}
+
+/// The mesh with every triangle cut into four similar ones by the midpoints of its edges.
+pub(crate) fn refined(mesh: &TriangleMesh) -> TriangleMesh {
+    let corners = mesh.nodes().len();
+    let mut nodes = mesh.nodes().to_vec();
+    for &[i, j] in mesh.edges() {
+        nodes.push([0, 1].map(|d| 0.5 * (nodes[i][d] + nodes[j][d])));
+    }
+    let mut triangles = Vec::with_capacity(4 * mesh.triangles().len());
+    for (&[a, b, c], edges) in mesh.triangles().iter().zip(mesh.triangle_edges()) {
+        let [ab, bc, ca] = edges.map(|e| corners + e);
+        triangles.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
+    }
+    TriangleMesh::new(nodes, triangles).unwrap()
 }

@@ -161,8 +161,8 @@ pub fn diagnose(
             false => c2cnet::diagnose::floors(&model, &data, &config, watch)?,
         };
         Ok(json!({
-            "inputs": sweeps.iter().map(|s| s.object()).collect::<Vec<_>>(),
-            "outputs": floors.iter().map(|f| f.object()).collect::<Vec<_>>(),
+            "inputs": sweeps,
+            "outputs": floors,
         }))
     })?;
     Ok(object.to_string())

@@ -7,6 +7,7 @@ use crate::pool;
 use c2cnet::C2CNet;
 use c2cnet::Result;
 use c2cnet::data::{Fields, Points};
+use c2cnet::operator::OutputSummary;
 use faer::Mat;
 use numpy::PyArrayDyn;
 use pyo3::exceptions::PyUserWarning;
@@ -130,7 +131,8 @@ impl Model {
 
     /// Whether the nodes of an output move with the inputs.
     fn moves(&self, output: &str) -> bool {
-        self.net.moves(output)
+        self.output(output)
+            .is_some_and(|output| output.moving_nodes)
     }
 
     /// Input coefficients, `(samples, coefficients)`.
@@ -151,15 +153,7 @@ impl Model {
         coefficients: Floats<'py>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let coefficients = coefficients.columns()?;
-        let map = self.net.map();
-        if coefficients.nrows() != map.inputs() {
-            return Err(exception(c2cnet::Error::shape(
-                "coefficients",
-                format!("{} per sample", map.inputs()),
-                format!("{}", coefficients.nrows()),
-            )));
-        }
-        let coordinates = detached(py, || Ok(map.predict(coefficients.as_ref())))?;
+        let coordinates = detached(py, || self.net.map(coefficients.as_ref()))?;
         Ok(arrays::rows(py, coordinates.as_ref()))
     }
 
@@ -209,9 +203,7 @@ impl Model {
 
     /// The shape of the grid of an output's points; none if they were listed.
     fn grid(&self, output: &str) -> Option<Vec<usize>> {
-        let mut outputs = self.net.outputs().iter();
-        let (_, decoder) = outputs.find(|(name, _)| name == output)?;
-        let shape = decoder.points()?.shape();
+        let shape = self.output(output)?.points?.shape();
         (shape.len() > 1).then_some(shape)
     }
 
@@ -222,9 +214,11 @@ impl Model {
         py: Python<'py>,
         input: &str,
     ) -> PyResult<Option<InputPoints<'py>>> {
-        let mut inputs = self.net.inputs().iter();
-        let encoder = inputs.find(|(name, _)| name == input);
-        let Some(points) = encoder.and_then(|(_, encoder)| encoder.points()) else {
+        let mut inputs = self.net.summary().inputs.into_iter();
+        let Some(points) = inputs
+            .find(|one| one.name == input)
+            .and_then(|one| one.points)
+        else {
             return Ok(None);
         };
         let shape = [points.len(), points.dim()];
@@ -235,59 +229,14 @@ impl Model {
 
     /// Whether the components of an output are real and imaginary parts in turn.
     fn is_complex(&self, output: &str) -> bool {
-        let mut outputs = self.net.outputs().iter();
-        outputs.any(|(name, decoder)| name == output && decoder.is_complex())
+        self.output(output).is_some_and(|output| output.complex)
     }
 
     /// A description of the model, as JSON.
     fn describe(&self) -> String {
-        let net = &self.net;
-        let inputs: Vec<_> = net
-            .inputs()
-            .iter()
-            .map(|(name, encoder)| {
-                json!({
-                    "name": name,
-                    "vector": encoder.basis().is_vector(),
-                    "basis": encoder.basis().describe(),
-                    "functions": encoder.basis().len(),
-                    "components": encoder.components(),
-                    "domain": encoder.basis().domain(),
-                    "encoder": encoder.describe(),
-                    "transform": encoder.transform(),
-                })
-            })
-            .collect();
-        let outputs: Vec<_> = net
-            .outputs()
-            .iter()
-            .map(|(name, decoder)| {
-                json!({
-                    "name": name,
-                    "vector": decoder.basis().is_vector(),
-                    "basis": decoder.basis().describe(),
-                    "functions": decoder.basis().len(),
-                    "components": decoder.basis().components(),
-                    "domain": decoder.basis().domain(),
-                    "rank": decoder.rank(),
-                    "complex": decoder.is_complex(),
-                    "moving_nodes": self.moves(name),
-                })
-            })
-            .collect();
-        json!({
-            "inputs": inputs,
-            "outputs": outputs,
-            "map": {
-                "kind": net.map().kind(),
-                "description": net.map().describe(),
-                "inputs": net.map().inputs(),
-                "outputs": net.map().outputs(),
-                "parameters": net.map().parameters(),
-            },
-            "info": net.info(),
-        })
-        .to_string()
+        let mut described = json!(self.net.summary());
+        described["info"] = self.net.info().clone();
+        described.to_string()
     }
 
     /// The arrays of the model file by name, and the rest of it as JSON.
@@ -312,6 +261,11 @@ enum Places {
 }
 
 impl Model {
+    fn output(&self, name: &str) -> Option<OutputSummary<'_>> {
+        let mut outputs = self.net.summary().outputs.into_iter();
+        outputs.find(|output| output.name == name)
+    }
+
     /// A `UserWarning` at the call of `predict` for inputs that are unlike the samples of the fit.
     fn warn_if_extrapolated(&self, py: Python<'_>, inputs: &Fields) -> PyResult<()> {
         let category = py.get_type::<PyUserWarning>();
@@ -325,11 +279,8 @@ impl Model {
 
     /// Where to predict: as asked, else where the output was fitted; a vector nowhere.
     fn places(&self, output: &str, at: Option<Arrays<'_>>) -> PyResult<Places> {
-        let mut outputs = self.net.outputs().iter();
-        let decoder = outputs
-            .find(|(name, _)| name == output)
-            .map(|(_, decoder)| decoder);
-        if decoder.is_some_and(|decoder| decoder.basis().is_vector()) {
+        let output = self.output(output);
+        if output.as_ref().is_some_and(|output| output.vector) {
             return Ok(Places::None);
         }
         Ok(match at {
@@ -337,9 +288,9 @@ impl Model {
             Some(Arrays::PerSample(all)) => {
                 Places::PerSample(all.iter().map(arrays::points).collect::<PyResult<_>>()?)
             }
-            None if self.moves(output) => Places::Nodes,
+            None if output.as_ref().is_some_and(|output| output.moving_nodes) => Places::Nodes,
             None => {
-                let fitted = decoder.and_then(|decoder| decoder.points());
+                let fitted = output.and_then(|output| output.points);
                 Places::Shared(fitted.cloned().ok_or_else(|| {
                     exception(c2cnet::Error::Config(
                         "the points to predict at are not known: the model was fitted at points that \

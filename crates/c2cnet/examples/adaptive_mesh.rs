@@ -12,9 +12,10 @@ use c2cnet::basis::{
 };
 use c2cnet::data::{Bounds, Dataset, Observations, Points};
 use c2cnet::domain::{Polygon, TriangleMesh};
-use c2cnet::encode::{Encoder, Regularisation, Spectrum};
+use c2cnet::encode::Regularisation;
 use c2cnet::internal::RefinableMesh;
 use c2cnet::internal::draw_without_corners;
+use c2cnet::internal::{Encoder, Spectrum};
 use c2cnet::linalg;
 use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};

@@ -3,13 +3,13 @@
 
 use c2cnet::Result;
 use c2cnet::basis::{
-    Basis, BasisSpec, BuildContext, Degree, FieldBasis, FiniteElementsSpec, FourierKind,
-    FourierSpec, MeshSpec, RandomFeaturesSpec,
+    Basis, BasisSpec, BuildContext, Degree, FiniteElementsSpec, FourierKind, FourierSpec, MeshSpec,
+    RandomFeaturesSpec,
 };
 use c2cnet::data::{Bounds, Dataset, Field, Fields, Observations, Points, Scattered};
 use c2cnet::domain::Polygon;
-use c2cnet::encode::{Encoder, EncoderSpec, FieldEncoder, Spectrum, Transform};
-use c2cnet::internal::write_npz;
+use c2cnet::encode::{EncoderSpec, Transform};
+use c2cnet::internal::{Encoder, FieldBasis, FieldEncoder, Spectrum, write_npz};
 use c2cnet::storage::Archive;
 use faer::Mat;
 use rand::{Rng, RngExt, SeedableRng};

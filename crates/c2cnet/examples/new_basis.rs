@@ -111,7 +111,7 @@ pub fn main() -> Result<()> {
 
     // The search finds it; no setting names a basis.
     let (model, report) = fit(&data, &FitConfig::default(), &Silent)?;
-    let chosen = model.outputs()[0].1.basis().describe();
+    let chosen = &model.summary().outputs[0].basis;
     println!(
         "output basis: {chosen}; held-out error {:.1e}",
         report.validation.rl2e
@@ -138,9 +138,6 @@ pub fn main() -> Result<()> {
     let settings = serde_json::json!({"output": {"basis": {"family": "decays", "functions": 8, "rate": 30.0}}});
     let config: FitConfig = serde_json::from_value(settings).expect("settings of a fit");
     let (model, _) = fit(&data, &config, &Silent)?;
-    assert_eq!(
-        model.outputs()[0].1.basis().describe(),
-        "8 decays of rate 30"
-    );
+    assert_eq!(model.summary().outputs[0].basis, "8 decays of rate 30");
     Ok(())
 }

@@ -15,7 +15,6 @@
 //!   Fourier, polynomials; PCA and point values for comparison.
 //! * [`encode`]: coefficients by regularised least squares, and their stability.
 //! * [`map`]: from input coefficients to output coordinates: linear, kernel, neural, layered.
-//! * [`decode`]: evaluation anywhere, orthonormal coordinates, the smallest error a basis allows.
 //! * [`operator`]: encoder, map and decoder as one model, [`C2CNet`].
 //! * [`fit()`]: from data and settings to a model.
 //! * [`accumulate`]: a model from sums over chunks of samples, anywhere and in any order.
@@ -62,15 +61,15 @@
 //! | $M$, $N_{\rm train}$ | training samples | [`data::Dataset::train_indices`] |
 //! | $x_i$, $n_1$ | input points | points of a [`data::Field`] in `inputs` |
 //! | $y_i$, $n_2$ | output points | points of a [`data::Field`] in `outputs` |
-//! | $V_{\rm in}$, $V_{\rm out}$, $\varphi_j$, $\psi_j$ | prescribed spaces and functions | [`basis::Basis`], [`basis::FieldBasis`] |
+//! | $V_{\rm in}$, $V_{\rm out}$, $\varphi_j$, $\psi_j$ | prescribed spaces and functions | [`basis::Basis`] |
 //! | $m_1$, $m_2$ | how many functions | `len()` of those |
 //! | $\Phi$, $\Psi$ | evaluation matrices | [`basis::Design`] |
-//! | $\sigma_i$, $U$, $V$ | singular values and vectors of $\Phi$ | [`encode::Spectrum`] |
+//! | $\sigma_i$, $U$, $V$ | singular values and vectors of $\Phi$ | singular value decomposition behind [`encode`] |
 //! | $\lambda$ | ridge parameter, normalised by $n_1$ (Section 2) | `lambda` of [`encode::EncoderSpec`] |
 //! | $\sigma_{\rm cut}$ | spectral cut-off | `cut` of [`encode::EncoderSpec`] |
-//! | $E_\lambda$, $\lVert E\rVert_2$ | encoder and its amplification | [`encode::Encoder`] |
-//! | $a$, $b$ | input and output coefficients | columns of matrices; [`decode::FieldDecoder::coefficients`] |
-//! | $N_\theta$ | coefficient map | [`map::CoefficientMap`] |
+//! | $E_\lambda$, $\lVert E\rVert_2$ | encoder and its amplification | [`C2CNet::encode`] |
+//! | $a$, $b$ | input and output coefficients | columns of matrices |
+//! | $N_\theta$ | coefficient map | [`C2CNet::map`] |
 //! | $\varepsilon_{\rm out}(u)$ | output projection error, the floor | `floor` of [`operator::EvaluationReport`] |
 //! | $\omega_n$, $M_p$, $R_m$ | windows, partitions, scale | [`basis::RandomFeaturesSpec`] |
 //!
@@ -85,7 +84,7 @@ mod choose;
 pub mod cite;
 pub mod compute;
 pub mod data;
-pub mod decode;
+mod decode;
 pub mod diagnose;
 pub mod domain;
 pub mod encode;
@@ -120,6 +119,7 @@ pub use train::{fit, fit_owned, fit_plan, plan};
 /// For the other crates of the workspace and the benchmarks. Not part of the public interface: anything here may change.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::basis::vector::FieldBasis;
     pub use crate::data::npz::contents::{
         array_names, array_shapes, component_names, count_values, value_keys,
     };
@@ -129,12 +129,18 @@ pub mod internal {
     pub use crate::decode::withheld::draw_without_corners;
     pub use crate::diagnose::floor::IN_USE;
     pub use crate::domain::bisection::RefinableMesh;
+    pub use crate::domain::locate::Locator;
+    pub use crate::domain::polygon::{circle_ring, rectangle_ring};
+    pub use crate::encode::encoder::Encoder;
+    pub use crate::encode::input_space::FieldEncoder;
     pub use crate::encode::scattered::encode_sample;
+    pub use crate::encode::spectrum::Spectrum;
     pub use crate::error::counted;
     pub use crate::map::mlp::{MlpMap, TrainingData};
     pub use crate::map::split::Split;
     pub use crate::metrics::{mean, mean_relative, relative};
     pub use crate::settings::groups::{Setting, SettingGroup, groups};
+    pub use crate::storage::file::FORMAT_VERSION;
     pub use crate::storage::input::{open_plain, read_plain, read_text};
     pub use crate::storage::output::{Claim, remove_leftovers, write_atomically};
     pub use crate::storage::signature::{SIGNATURE, is_model};

@@ -52,13 +52,6 @@ impl Choice {
     pub fn of(model: &C2CNet) -> Vec<Choice> {
         Vec::deserialize(&model.info()["choices"]).unwrap_or_default()
     }
-
-    /// The choice with its sentence, for files and other programs.
-    pub fn object(&self) -> serde_json::Value {
-        let mut object = serde_json::json!(self);
-        object["text"] = self.to_string().into();
-        object
-    }
 }
 
 /// What a [`Choice`] is about.

@@ -15,6 +15,7 @@ mod domains;
 pub(crate) mod groups;
 mod mistakes;
 mod per_component;
+#[doc(hidden)] // for the command and the Python package
 pub use mistakes::explain;
 pub use per_component::PerComponent;
 pub(crate) use per_component::PerComponentWord;

@@ -160,7 +160,7 @@ fn a_kernel_map_learns_a_nonlinear_operator_from_few_readings() {
     let (model, choices) = fitted(&data);
     let found = error(&model, &data);
     assert!(found < 4e-2, "{found}: {choices:#?}");
-    assert_eq!(model.map().kind(), "kernel", "{choices:#?}");
+    assert_eq!(model.summary().map.kind, "kernel", "{choices:#?}");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn points_that_the_inputs_do_not_tell_stay_where_they_are() {
     };
     for (data, said) in [(data(drawn), false), (data(unrelated), true)] {
         let (model, report) = fit(&data, &FitConfig::default(), &Silent).unwrap();
-        assert!(!model.moves(""));
+        assert!(!model.summary().outputs[0].moving_nodes);
         let own = report
             .choices
             .iter()
@@ -145,5 +145,5 @@ fn a_named_domain_leaves_points_where_they_are() {
     let config = serde_json::json!({"output": {"domain": [[0.0, 1.0], [0.0, 1.0]]}});
     let config: FitConfig = serde_json::from_value(config).unwrap();
     let (model, _) = fit(&data, &config, &Silent).unwrap();
-    assert!(!model.moves(""));
+    assert!(!model.summary().outputs[0].moving_nodes);
 }

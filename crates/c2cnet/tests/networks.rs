@@ -62,7 +62,7 @@ fn paper_trains_once_on_all_samples_and_says_so() {
     assert!(report.validation.rl2e < report.validation.mean_rl2e / 3.0);
     // Raw coefficients in, raw coefficients out: 6 and 16.
     let layers = 6 * 30 + 30 + 30 * 30 + 30 + 30 * 16 + 16;
-    assert_eq!(model.map().parameters(), layers);
+    assert_eq!(model.summary().map.parameters, layers);
 }
 
 #[test]

@@ -323,7 +323,7 @@ fn several_named_vectors() {
     let errors = model.evaluate(&test_of(&data)).unwrap();
     assert!(errors.rl2e < 5e-3, "{}", errors.rl2e);
     assert_eq!(
-        model.inputs()[0].1.describe(),
+        model.summary().inputs[0].encoder,
         "1 value, standardised: positive (log)"
     );
 }

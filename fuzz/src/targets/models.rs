@@ -103,16 +103,16 @@ fn change_array(rng: &mut ChaCha8Rng, archive: &mut Archive) {
 
 /// Whatever can be done with a model that was accepted.
 fn use_model(model: &C2CNet, data: &[Dataset]) {
-    let _ = model.map().describe();
+    let _ = serde_json::to_string(&model.summary());
     for data in data {
         let _ = model.evaluate(data);
         let Ok(coordinates) = model.predict_coordinates(&data.inputs) else {
             continue;
         };
-        for (name, _) in model.outputs() {
+        for output in model.summary().outputs {
             for dim in 1..=3 {
                 let middle = Points::new(dim, vec![0.5; 3 * dim]).expect("points");
-                let _ = model.decode(coordinates.as_ref(), name, &middle);
+                let _ = model.decode(coordinates.as_ref(), output.name, &middle);
             }
         }
     }

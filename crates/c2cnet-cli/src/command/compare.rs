@@ -7,8 +7,8 @@ use crate::device::DeviceFlag;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
 use crate::reading::Reading;
+use crate::settings::{MapFlag, name};
 use c2cnet::data::Dataset;
-use c2cnet::settings::MapKind;
 use c2cnet::{Error, Result};
 use c2cnet::{FitConfig, fit};
 use c2cnet_experiments::output_path;
@@ -18,7 +18,6 @@ use c2cnet_experiments::terminal::{
     self, Progress, Table, counted, error, interrupt, number, print_line,
 };
 use c2cnet_formats::Format;
-use clap::ValueEnum;
 use peers::{Environment, Peer, Training};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -60,7 +59,7 @@ pub struct Args {
         value_name = "NAMES",
         default_value = "auto,kernel,mlp"
     )]
-    methods: Vec<Method>,
+    methods: Vec<MapFlag>,
 
     /// Seconds of training for each peer.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
@@ -96,31 +95,11 @@ pub struct Args {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Method {
-    /// The best of the others on held-out samples.
-    Auto,
-    /// Ridge regression.
-    Linear,
-    /// Kernel regression.
-    Kernel,
-    /// A neural network.
-    Mlp,
-    /// Layers in a prescribed basis.
-    Layered,
-}
-
 fn seconds(text: &str) -> std::result::Result<f64, String> {
     match text.parse() {
         Ok(v) if (0.1..=3.2e7).contains(&v) => Ok(v),
         _ => Err("give seconds, 0.1 or more".into()),
     }
-}
-
-/// The name of a flag's value.
-fn name(value: impl ValueEnum) -> String {
-    let value = value.to_possible_value();
-    value.map(|v| v.get_name().to_string()).unwrap_or_default()
 }
 
 /// One row of the table, one point or curve of the picture.
@@ -252,18 +231,12 @@ fn check_test(args: &Args, data: &Dataset) -> Result<()> {
 }
 
 /// A fit of c2cnet, judged.
-fn own(args: &Args, data: &Dataset, method: Method, progress: &Progress) -> Result<Entry> {
+fn own(args: &Args, data: &Dataset, method: MapFlag, progress: &Progress) -> Result<Entry> {
     let mut config = FitConfig {
         seed: args.seed.into(),
         ..FitConfig::default()
     };
-    config.map.kind = match method {
-        Method::Auto => MapKind::Auto,
-        Method::Linear => MapKind::Linear,
-        Method::Kernel => MapKind::Kernel,
-        Method::Mlp => MapKind::Mlp,
-        Method::Layered => MapKind::Layered,
-    };
+    config.map.kind = method.into();
     let (model, report) = interrupt::patiently(|| fit(data, &config, progress))?;
     progress.step("predicting");
     let errors = model.evaluate(&data.select(&data.test_indices()))?;
@@ -278,7 +251,7 @@ fn own(args: &Args, data: &Dataset, method: Method, progress: &Progress) -> Resu
             mean: errors.mean_rl2e,
         }),
         seconds: report.seconds.total,
-        parameters: Some(model.map().parameters() as f64),
+        parameters: Some(model.summary().map.parameters as f64),
         hardware: format!(
             "{}, {}",
             cpu().unwrap_or_else(|| std::env::consts::ARCH.into()),

@@ -87,8 +87,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     drop(progress);
     if args.json {
         terminal::print_json(&json!({
-            "inputs": sweeps.iter().map(Sweep::object).collect::<Vec<_>>(),
-            "outputs": floors.iter().map(Floors::object).collect::<Vec<_>>(),
+            "inputs": sweeps,
+            "outputs": floors,
             "figures": args.output,
         }))?;
         return Ok(());

@@ -96,8 +96,9 @@ fn parts(report: &EvaluationReport, model: &C2CNet) -> Vec<(String, PartErrors)>
         }
         let is_vector = report.quantities.iter().any(|q| q.output == output.output);
         if output.components.len() > 1 && !is_vector {
-            let mut decoders = model.outputs().iter();
-            let complex = decoders.any(|(n, d)| *n == output.output && d.is_complex());
+            let outputs = model.summary().outputs;
+            let mut outputs = outputs.iter();
+            let complex = outputs.any(|o| o.name == output.output && o.complex);
             let numbered = |name: &str, c: usize| format!("{name}[{c}]");
             let names = component_names(name, output.components.len(), complex, numbered);
             parts.extend(

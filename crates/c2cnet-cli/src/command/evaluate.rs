@@ -7,7 +7,6 @@ use crate::outputs::{self, Force};
 use crate::reading::{Reading, of_file};
 use crate::shards::{self, ShardFlags, Shards, Skipped, Source};
 use c2cnet::C2CNet;
-use c2cnet::basis::FieldBasis;
 use c2cnet::data::Dataset;
 use c2cnet::operator::{EvaluationReport, Known};
 use c2cnet::{Error, Result};
@@ -317,8 +316,7 @@ fn was_fitted_to(model: &C2CNet, data: &Dataset) -> bool {
 
 /// Whether no output has points to be drawn at.
 fn quantities_alone(model: &C2CNet) -> bool {
-    let mut bases = model.outputs().iter().map(|(_, decoder)| decoder.basis());
-    bases.all(FieldBasis::is_vector)
+    model.summary().outputs.iter().all(|output| output.vector)
 }
 
 /// The most lines of panels in a picture: a taller one is of no use.

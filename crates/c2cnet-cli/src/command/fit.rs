@@ -2,7 +2,7 @@
 
 mod stream;
 
-use super::errors;
+use super::{choices, errors};
 use crate::device::DeviceFlag;
 use crate::file_kind::FileKind;
 use crate::outputs::{self, Force};
@@ -12,7 +12,7 @@ use crate::shards::{ShardFlags, Shards, Source, parse_bytes, shown_bytes};
 use crate::training::{Checkpoints, MetricsFile, Training, with_resume};
 use c2cnet::internal::Claim;
 use c2cnet::map::TrainingReport;
-use c2cnet::report::{Choice, NetworkReport};
+use c2cnet::report::NetworkReport;
 use c2cnet::{C2CNet, Device, Error, FitConfig, FitReport, Plan, fit_owned, fit_plan};
 use c2cnet_experiments::explanations;
 use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, print_line};
@@ -227,7 +227,7 @@ fn fit_file(
     save(args, &model)?;
     training.finish()?;
     if args.json {
-        print_json(args, &report, model.map().describe())?;
+        print_json(args, &report, model.summary().map.description)?;
     } else {
         print_text(args, &report, &model)?;
     }
@@ -311,8 +311,8 @@ fn print_shards_json(args: &Args, fitted: &Fitted, seconds: f64) -> c2cnet::Resu
     let pace = &fitted.pace;
     let mut object = json!(fitted.report);
     object["model"] = json!(args.output);
-    object["map"] = json!(fitted.model.map().describe());
-    object["choices"] = fitted.choices.iter().map(Choice::object).collect();
+    object["map"] = json!(fitted.model.summary().map.description);
+    object["choices"] = choices::objects(&fitted.choices).into();
     object["skipped"] = json!(fitted.skipped.list());
     object["seconds"] = json!(seconds);
     object["stream"] = json!({
@@ -354,7 +354,7 @@ fn print_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> 
         "\nfitted to {} in {seconds:.2} s with {}; shards: {:.0} samples per second, {} in {:.2} s, {:.2} of them \
          for reading",
         counted(report.samples, "sample"),
-        fitted.model.map().describe(),
+        fitted.model.summary().map.description,
         pace.samples as f64 / pace.seconds.max(1e-9),
         shown_bytes(pace.bytes as f64),
         pace.seconds,
@@ -379,7 +379,7 @@ fn print_json(args: &Args, report: &FitReport, map: String) -> c2cnet::Result<()
     object.insert("model".into(), json!(args.output));
     object.insert("map".into(), json!(map));
     object.insert("network".into(), network_object(report.network.as_ref()));
-    let choices: Vec<Value> = report.choices.iter().map(Choice::object).collect();
+    let choices = choices::objects(&report.choices);
     object.insert("choices".into(), choices.into());
     object.insert("warnings".into(), json!(report.warnings));
     object.insert("candidates".into(), json!(report.candidates));

@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod choices;
 mod cite;
 mod compare;
 mod completions;

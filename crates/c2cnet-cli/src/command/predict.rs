@@ -212,9 +212,11 @@ impl Predictor {
             Some(path) => {
                 check_is_file_of_points(path)?;
                 let places = c2cnet_formats::read_places(path)?;
-                for (_, decoder) in model.outputs() {
-                    let fits = decoder.check_dim(&places.points);
-                    fits.map_err(|e| of_file(path, e))?;
+                for output in model.summary().outputs {
+                    let dim = output.domain.dim();
+                    if !output.vector && places.points.dim() != dim {
+                        return Err(of_file(path, Error::dimension(dim, &places.points)));
+                    }
                 }
                 Some(places)
             }
@@ -251,8 +253,8 @@ impl Predictor {
                     })
                     .collect::<Result<_>>()?,
             };
-            let mut decoders = model.outputs().iter();
-            let complex = decoders.any(|(n, decoder)| *n == name && decoder.is_complex());
+            let mut all = model.summary().outputs.into_iter();
+            let complex = all.any(|output| output.name == name && output.complex);
             let field = field(target, values)?;
             outputs.push(
                 name,
@@ -318,14 +320,14 @@ fn targets(
     data: &Dataset,
 ) -> Result<Vec<(String, Option<Target>)>> {
     if let Some(Mesh { points, .. }) = places {
-        let all = model.outputs().iter();
+        let all = model.summary().outputs.into_iter();
         return Ok(all
-            .map(|(name, decoder)| {
-                let target = match decoder.basis().is_vector() {
+            .map(|output| {
+                let target = match output.vector {
                     true => Target::Vector,
                     false => Target::Shared(points.clone()),
                 };
-                (name.clone(), Some(target))
+                (output.name.to_string(), Some(target))
             })
             .collect());
     }
@@ -335,14 +337,16 @@ fn targets(
         _ => Vec::new(),
     };
     model
-        .outputs()
-        .iter()
-        .map(|(name, decoder)| {
+        .summary()
+        .outputs
+        .into_iter()
+        .map(|output| {
+            let name = output.name;
             let is_known = |(n, field): &&(String, Field)| n == name && !field.is_vector();
             let known = data.outputs.iter().find(is_known);
             let given = in_file.iter().find(|(n, _)| n == name || n.is_empty());
-            let target = match (known, given, decoder.points()) {
-                _ if decoder.basis().is_vector() => Target::Vector,
+            let target = match (known, given, output.points) {
+                _ if output.vector => Target::Vector,
                 (Some((_, field)), _, _) => match field.common_points() {
                     Some(points) => Target::Shared(points.clone()),
                     None => Target::PerSample(
@@ -351,7 +355,7 @@ fn targets(
                             .collect(),
                     ),
                 },
-                (None, None, _) if model.moves(name) => return Ok((name.clone(), None)),
+                (None, None, _) if output.moving_nodes => return Ok((name.to_string(), None)),
                 (None, Some((_, points)), _) => Target::Shared(points.clone()),
                 (None, None, Some(points)) => Target::Shared(points.clone()),
                 (None, None, None) => {
@@ -362,7 +366,7 @@ fn targets(
                     )));
                 }
             };
-            Ok((name.clone(), Some(target)))
+            Ok((name.to_string(), Some(target)))
         })
         .collect()
 }

@@ -101,6 +101,7 @@ fn name(path: &Path) -> String {
 fn opening(subject: &Subject<'_>) -> Markup {
     let report = subject.report;
     let info = subject.model.info();
+    let map = subject.model.summary().map;
     let median = median(&report.relative);
     let gain = report.mean_rl2e / report.rl2e;
     html! {
@@ -116,8 +117,8 @@ fn opening(subject: &Subject<'_>) -> Markup {
             }
             p.facts {
                 @if let Some(n) = info["data"]["n_train"].as_u64() { span { "fitted to " (counted(n as usize, "sample")) } }
-                span { (subject.model.map().describe()) }
-                span { (format::integer(subject.model.map().parameters() as f64)) " fitted numbers" }
+                span { (map.description) }
+                span { (format::integer(map.parameters as f64)) " fitted numbers" }
             }
             ul.tiles {
                 li { strong { (error(report.rl2e)) } span { "mean relative error (RL2E)" } }
@@ -191,13 +192,9 @@ struct ComponentError {
 
 fn errors_of_functions(subject: &Subject<'_>) -> Result<Vec<ComponentError>> {
     let mut all = Vec::new();
-    for (name, decoder) in subject.model.outputs() {
-        let Some(field) = subject
-            .data
-            .outputs
-            .get(name)
-            .filter(|_| !decoder.basis().is_vector())
-        else {
+    for output in subject.model.summary().outputs {
+        let name = output.name;
+        let Some(field) = subject.data.outputs.get(name).filter(|_| !output.vector) else {
             continue;
         };
         let shared = match field.shared_points() {
@@ -360,8 +357,8 @@ fn gallery(subject: &Subject<'_>) -> Result<Vec<Frame>> {
     let relative = &subject.report.relative;
     let mut order: Vec<usize> = (0..relative.len()).collect();
     order.sort_by(|&a, &b| relative[a].total_cmp(&relative[b]));
-    let mut outputs = subject.model.outputs().iter();
-    if outputs.all(|(_, decoder)| decoder.basis().is_vector()) {
+    let outputs = subject.model.summary().outputs;
+    if outputs.iter().all(|output| output.vector) {
         return Ok(Vec::new());
     }
     let mut frames = Vec::new();
@@ -439,16 +436,17 @@ fn choices(subject: &Subject<'_>) -> Markup {
         vec![Cell::text(&label), Cell::text(&words)]
     };
     let mut rows = Vec::new();
-    for (name, encoder) in subject.model.inputs() {
-        let words = match encoder.basis().is_vector() {
-            true => encoder.describe(),
-            false => format!("{}; {}", encoder.basis().describe(), encoder.describe()),
+    let model = subject.model.summary();
+    for input in model.inputs {
+        let words = match input.vector {
+            true => input.encoder,
+            false => format!("{}; {}", input.basis, input.encoder),
         };
-        rows.push(spaces("input", name, words));
+        rows.push(spaces("input", input.name, words));
     }
-    rows.push(spaces("map", "", subject.model.map().describe()));
-    for (name, decoder) in subject.model.outputs() {
-        rows.push(spaces("output", name, decoder.describe()));
+    rows.push(spaces("map", "", model.map.description));
+    for output in model.outputs {
+        rows.push(spaces("output", output.name, output.space));
     }
     html! {
         @if !all.is_empty() {

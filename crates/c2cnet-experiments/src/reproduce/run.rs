@@ -410,7 +410,7 @@ impl Record {
     pub fn architecture(&self) -> Option<String> {
         match self.training() {
             Some(training) => Some(widths(&training.widths)),
-            None => self.model.as_ref().map(|m| m.map().describe()),
+            None => self.model.as_ref().map(|m| m.summary().map.description),
         }
     }
 
@@ -418,7 +418,7 @@ impl Record {
     pub fn parameters(&self) -> Option<usize> {
         match self.training() {
             Some(training) => Some(training.parameters),
-            None => self.model.as_ref().map(|m| m.map().parameters()),
+            None => self.model.as_ref().map(|m| m.summary().map.parameters),
         }
     }
 

@@ -10,7 +10,6 @@ use crate::merge;
 use crate::run_files::{Axis, Column, Curve, Kind, Series, Table};
 use crate::terminal::{error, print_line};
 use c2cnet::data::Dataset;
-use c2cnet::encode::{Encoder, Spectrum};
 use c2cnet::{C2CNet, FitConfig};
 use c2cnet::{Error, Result};
 use serde_json::{Map, json};
@@ -220,7 +219,7 @@ fn point(spec: &SweepSpec, set: &Set, fitted: &Fitted) -> Result<Point> {
     Ok(Point {
         value: set.value.to_string().trim_matches('"').to_string(),
         x: match (spec.count_functions, spec.over_data()) {
-            (true, _) => fitted.model.outputs()[0].1.basis().len() as f64,
+            (true, _) => fitted.model.summary().outputs[0].functions as f64,
             (_, true) => effective_dimension(&set.data),
             _ => number(),
         },
@@ -237,14 +236,12 @@ fn point(spec: &SweepSpec, set: &Set, fitted: &Fitted) -> Result<Point> {
 
 /// The norm of the first input's encoder at its training points.
 fn amplification(model: &C2CNet, data: &Dataset) -> Result<f64> {
-    let encoder = &model.inputs()[0].1;
-    let design = encoder.basis().parts()[0].evaluate(data.inputs[0].1.points_of(0))?;
-    let Some(&regularisation) = encoder.regularisations().first() else {
-        return Err(Error::Config(
+    let found = model.amplification(data.inputs[0].1.points_of(0))?;
+    found.ok_or_else(|| {
+        Error::Config(
             "a sweep with `gap` needs an encoder with ridge or a cut, not a learnt prior".into(),
-        ));
-    };
-    Ok(Encoder::new(Spectrum::new(design)?, regularisation).amplification())
+        )
+    })
 }
 
 fn row(variant: &Variant, point: &Point) -> Map<String, serde_json::Value> {

@@ -113,16 +113,17 @@ const MOST_SIDES: usize = 4;
 
 /// A box, with four figures.
 pub fn bounds(bounds: &Bounds) -> String {
-    let side = |[lower, upper]: &[f64; 2]| {
+    let side = |k: usize| {
         // Ends unrounded, where that is short.
         let end = |v: f64| {
             Some(v.to_string())
                 .filter(|t| t.len() < 7)
                 .unwrap_or(number(v))
         };
-        format!("[{}, {}]", end(*lower), end(*upper))
+        format!("[{}, {}]", end(bounds.lower(k)), end(bounds.upper(k)))
     };
-    let mut sides: Vec<String> = bounds.sides().iter().take(MOST_SIDES).map(side).collect();
+    let shown = bounds.dim().min(MOST_SIDES);
+    let mut sides: Vec<String> = (0..shown).map(side).collect();
     if bounds.dim() > MOST_SIDES {
         sides.push("...".into());
     }

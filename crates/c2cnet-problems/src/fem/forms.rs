@@ -33,16 +33,6 @@ impl<'a, K: Fn(usize, usize) -> f64> Diffusion<'a, K> {
 }
 
 impl<'a> Diffusion<'a, ()> {
-    /// With $k$ a function of the position.
-    pub fn at_positions(
-        space: &'a Space,
-        k: impl Fn([f64; 2]) -> f64,
-    ) -> Diffusion<'a, impl Fn(usize, usize) -> f64> {
-        Diffusion::new(space, move |t, q| {
-            k(space.position(t, space.rule().points[q]))
-        })
-    }
-
     /// With $k$ interpolated from values at the nodes.
     pub fn at_nodes(space: &'a Space, k: &'a [f64]) -> Diffusion<'a, impl Fn(usize, usize) -> f64> {
         Diffusion::new(space, move |t, q| {

@@ -25,24 +25,6 @@ pub fn mesh_with_nodes(polygon: &Polygon, nodes: usize) -> Result<TriangleMesh> 
         .ok_or_else(|| Error::Numerical("a polygon's mesh has no triangles".into()))
 }
 
-/// The mesh with every triangle cut into four similar ones by the midpoints of its edges.
-///
-/// # Errors
-/// If the new nodes coincide in floating point.
-pub fn refined(mesh: &TriangleMesh) -> Result<TriangleMesh> {
-    let corners = mesh.nodes().len();
-    let mut nodes = mesh.nodes().to_vec();
-    for &[i, j] in mesh.edges() {
-        nodes.push([0, 1].map(|d| 0.5 * (nodes[i][d] + nodes[j][d])));
-    }
-    let mut triangles = Vec::with_capacity(4 * mesh.triangles().len());
-    for (&[a, b, c], edges) in mesh.triangles().iter().zip(mesh.triangle_edges()) {
-        let [ab, bc, ca] = edges.map(|e| corners + e);
-        triangles.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
-    }
-    TriangleMesh::new(nodes, triangles)
-}
-
 /// The ring with points added on both sides of the given corners at distances
 /// $r, 2r, 4r, \dots < R$, $r$ = `finest` and $R$ = `reach`.
 ///

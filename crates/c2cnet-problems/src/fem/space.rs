@@ -1,7 +1,8 @@
 //! The functions of an element on all triangles of a mesh, continuous across edges.
 
 use super::{Element, Geometry, Quadrature};
-use c2cnet::domain::{Locator, TriangleMesh};
+use c2cnet::domain::TriangleMesh;
+use c2cnet::internal::Locator;
 use c2cnet::{Error, Result};
 
 /// Finite-element functions on a mesh, each belonging to a node.

@@ -1,7 +1,8 @@
 use super::*;
-use crate::testing::fitted_order;
+use crate::testing::{fitted_order, refined};
 use c2cnet::data::Bounds;
-use c2cnet::domain::{Polygon, TriangleMesh, circle_ring, rectangle_ring};
+use c2cnet::domain::{Polygon, TriangleMesh};
+use c2cnet::internal::{circle_ring, rectangle_ring};
 use faer::Mat;
 
 /// The unit square with a hole, meshed without structure, and three regular refinements.
@@ -14,9 +15,19 @@ fn refinements(holes: Vec<Vec<[f64; 2]>>) -> Vec<TriangleMesh> {
     let polygon = Polygon::new(ring, holes).unwrap();
     let mut meshes = vec![TriangleMesh::constrained_delaunay(&polygon, 0.25).unwrap()];
     for k in 0..3 {
-        meshes.push(refined(&meshes[k]).unwrap());
+        meshes.push(refined(&meshes[k]));
     }
     meshes
+}
+
+/// Diffusion with $k$ a function of the position.
+fn at_positions(
+    space: &Space,
+    k: impl Fn([f64; 2]) -> f64,
+) -> Diffusion<'_, impl Fn(usize, usize) -> f64> {
+    Diffusion::new(space, move |t, q| {
+        k(space.position(t, space.rule().points[q]))
+    })
 }
 
 /// The order of errors on meshes of which each halves the one before.
@@ -76,7 +87,7 @@ fn diffusion_converges_with_the_orders_of_theory() {
                 space.nodes().iter().map(|&x| g(x)).collect()
             };
             let (given, nodal_k, nodal_f) = (at(&exact), at(&k), at(&source));
-            let form = Diffusion::at_positions(&space, k);
+            let form = at_positions(&space, k);
             let u = solve(&form, fixed, &given, &space.load(source));
             errors.push(distance(&space, &u, exact));
             let form = Diffusion::at_nodes(&space, &nodal_k);
@@ -164,7 +175,7 @@ fn a_factor_used_again_gives_the_same_bits() {
     let fixed = space.on_boundary();
     let solver = Solver::new(Pattern::new(&space, 1, fixed)).unwrap();
     let solve = |factor: &mut Factor, k: f64| {
-        let form = Diffusion::at_positions(&space, |[x, _]| (k * x).exp());
+        let form = at_positions(&space, |[x, _]| (k * x).exp());
         solver.factor(&form, factor).unwrap();
         let mut x = Mat::from_fn(solver.pattern().size(), 2, |i, j| (i + j) as f64);
         solver.solve(factor, x.as_mut());
@@ -189,7 +200,7 @@ fn a_factor_used_again_gives_the_same_bits() {
     for (i, p) in product.iter().enumerate() {
         assert!((p - i as f64).abs() < 1e-8 * product.len() as f64);
     }
-    let indefinite = Diffusion::at_positions(&space, |_| -1.0);
+    let indefinite = at_positions(&space, |_| -1.0);
     let message = solver
         .factor(&indefinite, &mut used)
         .unwrap_err()

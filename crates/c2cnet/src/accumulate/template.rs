@@ -176,10 +176,10 @@ impl Template {
             targets: Targets::stack(targets.collect::<Result<_>>()?),
             coefficients: model.encode(&judges.inputs)?,
         };
-        let first_error = mean(&judges.errors(model.map()));
+        let first_error = mean(&judges.errors(model.coefficient_map()));
         let landmarks = match plan.map {
             MapPlan::Kernel(_) => {
-                let map: KernelMap = model.map().record()?.restore()?;
+                let map: KernelMap = model.coefficient_map().record()?.restore()?;
                 Some(Landmarks::among(map, centres, plan.protocol.seed)?)
             }
             _ => None,
@@ -221,6 +221,7 @@ impl Template {
     ///
     /// # Errors
     /// As [`Template::accumulate`].
+    #[doc(hidden)] // for the command
     pub fn accumulate_after(&self, taken: usize, data: &Dataset) -> Result<Accumulator> {
         data.check()?;
         let source = data.fingerprint();
@@ -230,7 +231,8 @@ impl Template {
             0 if taken == 0 => return Err(Error::Data("there is no training sample".into())),
             0 => {
                 // All of them settled the template: only the data's fingerprint is added.
-                let (inputs, outputs) = (self.first.map().inputs(), self.first.map().outputs());
+                let map = self.first.coefficient_map();
+                let (inputs, outputs) = (map.inputs(), map.outputs());
                 let nothing = self.sums(&Mat::zeros(inputs, 0), &Mat::zeros(outputs, 0));
                 return Ok(Accumulator {
                     sources: vec![source],
@@ -443,7 +445,10 @@ impl Template {
         if sums.template != self.id {
             return Err(other_template());
         }
-        let (inputs, outputs) = (self.first.map().inputs(), self.first.map().outputs());
+        let (inputs, outputs) = (
+            self.first.coefficient_map().inputs(),
+            self.first.coefficient_map().outputs(),
+        );
         let kernel = match (&sums.kernel, &self.landmarks) {
             (Some(sums), Some(landmarks)) => sums.fit(landmarks),
             (None, None) => true,
@@ -456,7 +461,10 @@ impl Template {
     }
 
     fn settle(&mut self) -> Result<()> {
-        let (inputs, outputs) = (self.first.map().inputs(), self.first.map().outputs());
+        let (inputs, outputs) = (
+            self.first.coefficient_map().inputs(),
+            self.first.coefficient_map().outputs(),
+        );
         let targets = &self.judges.targets;
         let judges = self.judges.count();
         let fits = self.projections.len() == self.first.outputs().len()

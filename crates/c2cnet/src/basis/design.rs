@@ -20,6 +20,7 @@ pub enum Design {
     /// Entries outside the blocks are zero.
     Blocks(Blocks),
     /// Products over the axes of a tensor grid.
+    #[doc(hidden)] // the bases of the crate alone have it
     Separable(Separable),
 }
 

@@ -217,7 +217,7 @@ struct Entry {
 
 /// In the order of a search: the cheapest to explain first.
 static FAMILIES: LazyLock<Registry<Entry>> = LazyLock::new(|| {
-    let registry = Registry::new("basis family", "c2cnet::basis::register");
+    let registry = Registry::new("basis family", Some("c2cnet::basis::register"));
     let first = [
         add::<FourierSpec>,
         add::<PolynomialSpec>,
@@ -317,7 +317,7 @@ impl<F: BasisFamily> Settings for F {
     }
 
     fn equals(&self, other: &BasisSpec) -> bool {
-        other.downcast_ref::<F>() == Some(self)
+        other.0.as_any().downcast_ref::<F>() == Some(self)
     }
 
     fn depends_on_values(&self) -> bool {
@@ -363,11 +363,6 @@ impl BasisSpec {
     /// The family's name.
     pub fn family(&self) -> &'static str {
         self.0.family()
-    }
-
-    /// The settings, if they are of the family `F`.
-    pub fn downcast_ref<F: BasisFamily>(&self) -> Option<&F> {
-        self.0.as_any().downcast_ref()
     }
 
     /// [`BasisFamily::depends_on_values`].

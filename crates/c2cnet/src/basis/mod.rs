@@ -24,7 +24,7 @@ mod separable;
 mod single_value;
 mod tanh;
 mod tensor;
-mod vector;
+pub(crate) mod vector;
 
 pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design};
@@ -48,9 +48,10 @@ pub use radial::{Kernel, RadialSpec};
 #[cfg(test)]
 pub(crate) use random_features::RandomFeatures;
 pub use random_features::{Activation, Coordinates, RandomFeaturesSpec};
+#[doc(hidden)] // of what by_axes gives
 pub use separable::Separable;
 pub(crate) use single_value::{SingleValue, SingleValueSpec};
-pub use vector::{FieldBasis, VectorBasis};
+pub(crate) use vector::{FieldBasis, VectorBasis};
 
 use crate::Result;
 use crate::data::{Bounds, Points};
@@ -87,6 +88,7 @@ pub trait Basis: Storable + Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// As [`Basis::evaluate`].
+    #[doc(hidden)] // the bases of the crate alone can
     fn by_axes(&self, points: &Points) -> Result<Option<Separable>> {
         let _ = points;
         Ok(None)

@@ -171,6 +171,7 @@ impl Field {
     }
 
     /// The points that all samples share, or would share if no reading were missing.
+    #[doc(hidden)] // for the command
     pub fn common_points(&self) -> Option<&Points> {
         self.shared_points().or(self.whole.as_ref())
     }
@@ -277,6 +278,7 @@ impl Field {
     }
 
     /// The squared norm of each sample over all its points and components.
+    #[doc(hidden)] // for the tests of other crates
     pub fn norms_squared(&self) -> Vec<f64> {
         match &self.observations {
             Observations::Shared { values, .. } => {
@@ -312,6 +314,7 @@ impl Field {
     }
 
     /// The smallest value of all samples.
+    #[doc(hidden)] // for the tests of other crates
     pub fn minimum(&self) -> f64 {
         let mut least = f64::INFINITY;
         for k in 0..self.samples {
@@ -424,7 +427,7 @@ impl Field {
     }
 
     /// The values of component `c` of sample `k`.
-    pub fn component_of(&self, k: usize, c: usize) -> std::borrow::Cow<'_, [f64]> {
+    pub(crate) fn component_of(&self, k: usize, c: usize) -> std::borrow::Cow<'_, [f64]> {
         match &self.observations {
             Observations::Shared { values, .. } => values[c].col_as_slice(k).into(),
             Observations::PerSample(samples) => {

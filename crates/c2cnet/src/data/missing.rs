@@ -22,6 +22,7 @@ impl Field {
     ///
     /// # Errors
     /// As [`Field::shared`], or if a sample has no reading at all.
+    #[doc(hidden)] // for c2cnet-formats
     pub fn shared_or_missing(
         points: Points,
         values: Vec<Mat<f64>>,

@@ -28,6 +28,7 @@ impl Field {
     /// to its beginning.
     ///
     /// Grids that repeat the first point as the last one do not count: they have their own bounds.
+    #[doc(hidden)] // for the command
     pub fn periods(&self) -> Vec<Option<f64>> {
         self.periods_if(|grid, values, k| values.iter().all(|v| grid.closes(k, v.as_ref())))
     }

@@ -86,6 +86,7 @@ impl Points {
     ///
     /// # Errors
     /// If the shape does not match the number of points.
+    #[doc(hidden)] // for the Python package
     pub fn with_shape(mut self, shape: Vec<usize>) -> Result<Self> {
         if shape.iter().product::<usize>() != self.len() {
             return Err(Error::shape(
@@ -322,7 +323,7 @@ impl Bounds {
     }
 
     /// The sides `[lower, upper]`.
-    pub fn sides(&self) -> &[[f64; 2]] {
+    pub(crate) fn sides(&self) -> &[[f64; 2]] {
         &self.sides
     }
 
@@ -354,6 +355,7 @@ impl Bounds {
     }
 
     /// The smallest box that holds both.
+    #[doc(hidden)] // for the command
     pub fn union(&self, other: &Bounds) -> Bounds {
         let both = self.sides.iter().zip(&other.sides);
         Bounds {
@@ -473,7 +475,8 @@ impl<'de> Deserialize<'de> for Points {
 
 impl Error {
     /// Points with another number of coordinates than the `dim` that are needed.
-    pub(crate) fn dimension(dim: usize, points: &Points) -> Self {
+    #[doc(hidden)] // for the command
+    pub fn dimension(dim: usize, points: &Points) -> Self {
         let advice = match points.len() == dim && points.dim() > 1 {
             true => "; transpose them, `.T`",
             false => "",

@@ -172,6 +172,7 @@ fn is_still(field: &Field, train: &[usize]) -> bool {
 
 impl Field {
     /// Whether each sample has the same values at all of its points, of which there are several.
+    #[doc(hidden)] // for the command
     pub fn is_same_at_all_points(&self) -> bool {
         let same = |k: usize| {
             let mut components = (0..self.components()).map(|c| self.component_of(k, c));

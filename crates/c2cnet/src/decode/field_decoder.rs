@@ -166,18 +166,6 @@ impl FieldDecoder {
         &self.basis
     }
 
-    /// Checks that points have as many coordinates as the function; a vector has none.
-    ///
-    /// # Errors
-    /// [`Error::Shape`].
-    pub fn check_dim(&self, points: &Points) -> Result<()> {
-        let dim = self.basis.domain().dim();
-        match self.basis.is_vector() || points.dim() == dim {
-            true => Ok(()),
-            false => Err(Error::dimension(dim, points)),
-        }
-    }
-
     /// The points of the data that the decoder was fitted to, if all samples share them or would if no reading were missing.
     pub fn points(&self) -> Option<&Points> {
         self.points.as_ref()

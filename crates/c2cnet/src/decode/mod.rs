@@ -19,7 +19,7 @@ mod vector;
 pub(crate) mod withheld;
 
 pub(crate) use evaluation::Evaluation;
-pub use field_decoder::FieldDecoder;
+pub(crate) use field_decoder::FieldDecoder;
 pub(crate) use projection::Projection;
 pub(crate) use readings::SampleTarget;
 pub(crate) use residuals::Residuals;

@@ -9,7 +9,8 @@ use crate::fit::Context;
 use crate::metrics::{mean, relative};
 use crate::settings::FitConfig;
 use faer::Mat;
-use serde_json::{Value, json};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 /// All bases compared for one output, by the ranking that a fit uses.
 #[derive(Debug)]
@@ -29,44 +30,36 @@ pub struct Floors {
 }
 
 /// One basis.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Floor {
     /// The family, in words.
     pub family: String,
     /// `None` for the basis in use, which the settings name already.
+    #[serde(rename = "basis")]
     pub spec: Option<BasisSpec>,
     /// Of all components together.
     pub functions: usize,
     /// How many coordinates are kept.
     pub rank: usize,
     /// At the fitted points.
+    #[serde(rename = "floor")]
     pub fitted: f64,
     /// At withheld points; unknown where samples have points of their own.
+    #[serde(rename = "withheld_floor")]
     pub withheld: Option<f64>,
 }
 
 /// What the basis in use is called among the families.
 pub const IN_USE: &str = "in use";
 
-impl Floors {
-    /// The comparison as JSON.
-    pub fn object(&self) -> Value {
-        let one = |f: &Floor| {
-            json!({
-                "family": f.family,
-                "basis": f.spec,
-                "functions": f.functions,
-                "rank": f.rank,
-                "floor": f.fitted,
-                "withheld_floor": f.withheld,
-            })
-        };
-        json!({
-            "output": self.label,
-            "in_use": self.in_use,
-            "floors": self.all.iter().map(one).collect::<Vec<_>>(),
-            "recommended": one(&self.all[self.recommended]),
-        })
+impl Serialize for Floors {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Floors", 4)?;
+        fields.serialize_field("output", &self.label)?;
+        fields.serialize_field("in_use", &self.in_use)?;
+        fields.serialize_field("floors", &self.all)?;
+        fields.serialize_field("recommended", &self.all[self.recommended])?;
+        fields.end()
     }
 }
 

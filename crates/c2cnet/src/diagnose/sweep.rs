@@ -8,16 +8,16 @@ use crate::encode::{
 };
 use faer::Mat;
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::ops::Range;
 
 /// The most samples with their own points that are examined: each needs a factorisation.
 const SCATTERED: usize = 32;
 
 /// One part of an input under regularisations from strong to weak.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Sweep {
     /// Which input and component.
+    #[serde(rename = "input")]
     pub label: String,
     /// Its basis, in words.
     pub basis: String,
@@ -26,6 +26,7 @@ pub struct Sweep {
     /// Of the design matrix, largest first.
     pub singular_values: Vec<f64>,
     /// From strong to weak.
+    #[serde(rename = "sweep")]
     pub rows: Vec<Row>,
 }
 
@@ -46,19 +47,6 @@ pub struct Row {
     pub unrepresentable: f64,
     /// Whether the fit uses this strength.
     pub in_use: bool,
-}
-
-impl Sweep {
-    /// The sweep as JSON.
-    pub fn object(&self) -> Value {
-        json!({
-            "input": self.label,
-            "basis": self.basis,
-            "parameter": self.parameter,
-            "singular_values": self.singular_values,
-            "sweep": self.rows,
-        })
-    }
 }
 
 /// A sweep for each part of the input's basis.

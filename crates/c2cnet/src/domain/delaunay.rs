@@ -26,6 +26,7 @@ impl TriangleMesh {
     /// # Errors
     /// If `size` is not positive, is so small that millions of triangles would result, or the
     /// refinement does not terminate.
+    #[doc(hidden)] // for the tests of other crates
     pub fn constrained_delaunay(polygon: &Polygon, size: f64) -> Result<Self> {
         let max_area = 0.25 * 3f64.sqrt() * size * size;
         let expected = polygon.area() / max_area;

@@ -3,13 +3,15 @@
 pub(crate) mod bisection;
 mod delaunay;
 mod interval_mesh;
-mod locate;
-mod polygon;
+pub(crate) mod locate;
+pub(crate) mod polygon;
 mod rim;
 mod triangulation;
 
 pub(crate) use bisection::RefinableMesh;
 pub(crate) use interval_mesh::IntervalMesh;
-pub use locate::Locator;
-pub use polygon::{Polygon, circle_ring, rectangle_ring};
+pub(crate) use locate::Locator;
+pub use polygon::Polygon;
+#[cfg(test)]
+pub(crate) use polygon::{circle_ring, rectangle_ring};
 pub use triangulation::TriangleMesh;

@@ -63,6 +63,7 @@ impl Polygon {
     ///
     /// # Errors
     /// If `bounds` is not two-dimensional or is flat.
+    #[doc(hidden)] // for the tests of other crates
     pub fn rectangle(bounds: &Bounds) -> Result<Self> {
         Self::new(rectangle_ring(bounds)?, Vec::new())
     }
@@ -78,6 +79,7 @@ impl Polygon {
     }
 
     /// The outer ring and the holes.
+    #[doc(hidden)] // for c2cnet-problems
     pub fn rings(&self) -> impl Iterator<Item = &[[f64; 2]]> {
         std::iter::once(self.outer.as_slice()).chain(self.holes.iter().map(Vec::as_slice))
     }

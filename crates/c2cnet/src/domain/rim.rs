@@ -190,6 +190,7 @@ impl Polygon {
     ///
     /// # Errors
     /// If the mesh is not in one piece or its boundary touches itself.
+    #[doc(hidden)] // for the example of adaptive meshes
     pub fn filled_by(mesh: &TriangleMesh) -> Result<Self> {
         let mut rings = boundary_rings(mesh)?;
         let outer = (0..rings.len())

@@ -128,6 +128,7 @@ impl TriangleMesh {
     ///
     /// # Errors
     /// If `bounds` is not two-dimensional or is flat, or a count is zero.
+    #[doc(hidden)] // for the tests of other crates
     pub fn rectangle(bounds: &Bounds, nx: usize, ny: usize) -> Result<Self> {
         if bounds.dim() != 2 || nx == 0 || ny == 0 {
             return Err(Error::Config(format!(
@@ -159,21 +160,25 @@ impl TriangleMesh {
     }
 
     /// The edges as pairs of nodes, the smaller first, in order of first appearance.
+    #[doc(hidden)] // for c2cnet-problems
     pub fn edges(&self) -> &[[usize; 2]] {
         &self.edges
     }
 
     /// The edges of each triangle: opposite its third, first and second corner.
+    #[doc(hidden)] // for c2cnet-problems
     pub fn triangle_edges(&self) -> &[[usize; 3]] {
         &self.triangle_edges
     }
 
     /// The edges with one triangle.
+    #[doc(hidden)] // for c2cnet-problems
     pub fn boundary_edges(&self) -> &[usize] {
         &self.boundary_edges
     }
 
     /// For each node, whether it ends a boundary edge.
+    #[doc(hidden)] // for c2cnet-problems
     pub fn on_boundary(&self) -> Vec<bool> {
         let mut on = vec![false; self.nodes.len()];
         for &e in &self.boundary_edges {
@@ -185,17 +190,20 @@ impl TriangleMesh {
     }
 
     /// The nodes on the boundary, in order.
+    #[doc(hidden)] // for c2cnet-problems
     pub fn boundary_nodes(&self) -> Vec<usize> {
         let on = self.on_boundary();
         (0..on.len()).filter(|&i| on[i]).collect()
     }
 
     /// The corners of triangle `t`.
+    #[doc(hidden)] // for c2cnet-problems
     pub fn corners(&self, t: usize) -> [[f64; 2]; 3] {
         self.triangles[t].map(|i| self.nodes[i])
     }
 
     /// The area of each triangle.
+    #[doc(hidden)] // for the tests of other crates
     pub fn areas(&self) -> Vec<f64> {
         (0..self.triangles.len())
             .map(|t| {
@@ -206,6 +214,7 @@ impl TriangleMesh {
     }
 
     /// The length of the longest edge.
+    #[doc(hidden)] // for the tests of other crates
     pub fn longest_edge(&self) -> f64 {
         self.edges
             .iter()

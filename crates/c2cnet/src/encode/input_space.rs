@@ -7,7 +7,8 @@ use super::regularise::{self, Factored, check_count, choose_regularisation, fact
 use super::stacked::stack_components;
 use super::training_range::{OutOfRange, TrainingRange};
 use super::{
-    Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, VectorEncoder, VectorSpec,
+    Encoder, EncoderSpec, Method, Regularisation, SampleEncoder, Spectrum, VectorEncoder,
+    VectorSpec,
 };
 use crate::basis::FieldBasis;
 use crate::data::{Field, Observations, Points, Scattered};
@@ -119,10 +120,8 @@ impl FieldEncoder {
     }
 
     /// As [`FieldEncoder::fit`], but keeps the coefficients as they are.
-    ///
-    /// # Errors
-    /// As [`FieldEncoder::fit`].
-    pub(crate) fn fit_raw(
+    #[cfg(test)]
+    pub(super) fn fit_raw(
         basis: FieldBasis,
         spec: &EncoderSpec,
         transform: Transform,
@@ -131,7 +130,7 @@ impl FieldEncoder {
         Self::fit_unless(basis, spec, transform, field, true, &|| false)
     }
 
-    /// Either of them; stops if `cancelled` asks for it while a prior is learned or a large basis is factored.
+    /// As [`FieldEncoder::fit`], or, if `raw`, with the coefficients as they are; stops if `cancelled` asks for it while a prior is learned or a large basis is factored.
     pub(crate) fn fit_unless(
         basis: FieldBasis,
         spec: &EncoderSpec,
@@ -314,6 +313,19 @@ impl FieldEncoder {
     /// The regularisation of each part; none if a learned prior takes their place.
     pub fn regularisations(&self) -> &[Regularisation] {
         &self.regularisations
+    }
+
+    /// The largest factor by which noise in readings at `points` is amplified; `None` if a prior was learned.
+    ///
+    /// # Errors
+    /// If the dimension differs or a point lies outside the domain.
+    pub(crate) fn amplification(&self, points: &Points) -> Result<Option<f64>> {
+        let Some(&regularisation) = self.regularisations.first() else {
+            return Ok(None);
+        };
+        let design = self.basis.parts()[0].evaluate(points)?;
+        let encoder = Encoder::new(Spectrum::new(design)?, regularisation);
+        Ok(Some(encoder.amplification()))
     }
 
     /// The values of a function at `points`, components below each other, from what [`FieldEncoder::encode`] gives:

@@ -9,17 +9,19 @@
 
 mod choice;
 mod clusters;
-pub mod conformance;
+#[cfg(test)]
+mod conformance;
 mod diagnostics;
+pub(crate) mod encoder;
 mod frame;
-mod input_space;
+pub(crate) mod input_space;
 mod orthonormal;
 mod other_points;
 mod prior;
 mod range;
 mod regularise;
 pub(crate) mod scattered;
-mod spectrum;
+pub(crate) mod spectrum;
 mod stacked;
 mod training_range;
 mod vector;
@@ -27,17 +29,17 @@ mod vector;
 pub(crate) use choice::choose;
 pub use choice::{EncoderSpec, Method};
 pub(crate) use diagnostics::{BiasSplit, EncodingDiagnostics};
-pub use input_space::{FieldEncoder, Transform};
+pub(crate) use encoder::Encoder;
+pub(crate) use input_space::FieldEncoder;
+pub use input_space::Transform;
 pub(crate) use range::Range;
 pub(crate) use scattered::{SampleEncoder, encode_sample};
-pub use spectrum::Spectrum;
+pub(crate) use spectrum::Spectrum;
 pub(crate) use stacked::{Stacked, stack_components};
 pub use vector::Kind;
 pub(crate) use vector::{Standard, VectorEncoder, VectorSpec, check_width, logarithm};
 
-use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// A regularisation with its parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -98,40 +100,6 @@ impl std::fmt::Display for Regularisation {
             Regularisation::CutAbsolute { cut } => write!(f, "SVD cut at {cut:.2e}"),
             Regularisation::CutRelative { cut } => write!(f, "SVD cut at {cut:.2e} of the largest"),
         }
-    }
-}
-
-/// $E = V\,\mathrm{diag}(g)\,U^\top$ for points that all samples share.
-#[derive(Debug)]
-pub struct Encoder {
-    spectrum: Arc<Spectrum>,
-    /// $g(\sigma_i)$, up to the last direction kept.
-    filter: Vec<f64>,
-}
-
-impl Encoder {
-    /// The encoder of a factored design matrix, which encoders may share.
-    pub fn new(spectrum: impl Into<Arc<Spectrum>>, regularisation: Regularisation) -> Self {
-        let spectrum = spectrum.into();
-        let mut filter = regularisation.filter(spectrum.singular_values(), spectrum.nrows());
-        filter.truncate(filter.iter().take_while(|&&g| g > 0.0).count());
-        Encoder { spectrum, filter }
-    }
-
-    /// Coefficients of all samples (one column each) in one product.
-    pub fn encode(&self, values: MatRef<'_, f64>) -> Mat<f64> {
-        let coordinates = self.spectrum.project_leading(values, self.filter.len());
-        self.spectrum.coefficients(&self.filter, coordinates)
-    }
-
-    /// $\|E\|_2 = \max_i g(\sigma_i)$, the largest factor by which noise in the observations is amplified.
-    pub fn amplification(&self) -> f64 {
-        self.filter.iter().copied().fold(0.0, f64::max)
-    }
-
-    /// How many singular directions are kept.
-    pub fn rank(&self) -> usize {
-        self.filter.len()
     }
 }
 

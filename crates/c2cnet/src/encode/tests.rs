@@ -3,6 +3,7 @@
 use super::*;
 use crate::basis::{BasisSpec, BuildContext, FieldBasis};
 use crate::data::{Bounds, Field, Points};
+use faer::Mat;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;

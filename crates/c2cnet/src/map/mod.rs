@@ -1,7 +1,8 @@
 //! Coefficient maps: from input coefficients to orthonormal output coordinates.
 
 mod agop;
-pub mod conformance;
+#[cfg(test)]
+pub(crate) mod conformance;
 pub(crate) mod joint;
 mod kernel;
 mod kernel_descent;
@@ -44,10 +45,9 @@ use std::sync::LazyLock;
 
 /// A fitted map from coefficients (one column per sample) to coordinates.
 ///
-/// A new map is one file with a type that has this trait and derives `Serialize` and `Deserialize`; [`register`]
-/// makes it known to model files.
-/// A test calls [`conformance::check`] on it.
-pub trait CoefficientMap: Storable + Send + Sync + std::fmt::Debug {
+/// A new map is one file with a type that has this trait and derives `Serialize` and `Deserialize`, and a line in the
+/// list below. A test calls `conformance::check` on it.
+pub(crate) trait CoefficientMap: Storable + Send + Sync + std::fmt::Debug {
     /// The kind's name in settings, model files and messages.
     fn kind(&self) -> &'static str;
 
@@ -70,7 +70,7 @@ pub trait CoefficientMap: Storable + Send + Sync + std::fmt::Debug {
 type Restore = fn(Record) -> Result<Box<dyn CoefficientMap>>;
 
 static KINDS: LazyLock<Registry<Restore>> = LazyLock::new(|| {
-    let registry = Registry::new("coefficient map", "c2cnet::map::register");
+    let registry = Registry::new("coefficient map", None);
     let first = [
         add::<LinearMap>,
         add::<KernelMap>,
@@ -88,17 +88,6 @@ where
     M: CoefficientMap + DeserializeOwned + 'static,
 {
     registry.add::<M>(kind, |record| Ok(Box::new(record.restore::<M>()?)))
-}
-
-/// Makes a map known to model files by the name that its [`CoefficientMap::kind`] gives. Registering twice is harmless.
-///
-/// # Errors
-/// If another map has the name.
-pub fn register<M>(kind: &'static str) -> Result<()>
-where
-    M: CoefficientMap + DeserializeOwned + 'static,
-{
-    add::<M>(&KINDS, kind)
 }
 
 const TAG: &str = "kind";

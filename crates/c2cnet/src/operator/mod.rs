@@ -5,6 +5,7 @@ mod model;
 mod moving_nodes;
 mod report;
 mod stored;
+mod summary;
 mod trained_on;
 
 pub(crate) use evaluate::MapsToEvaluate;
@@ -12,5 +13,6 @@ pub use model::C2CNet;
 pub(crate) use model::{field_named, stack, vector_label};
 pub(crate) use moving_nodes::MovingNodes;
 pub use report::{ComponentErrors, EvaluationReport, OutputErrors, QuantityError};
+pub use summary::{InputSummary, MapSummary, OutputSummary, Summary};
 pub use trained_on::Known;
 pub(crate) use trained_on::trained_on;

@@ -72,12 +72,12 @@ impl C2CNet {
     }
 
     /// The fitted encoders by input name.
-    pub fn inputs(&self) -> &[(String, FieldEncoder)] {
+    pub(crate) fn inputs(&self) -> &[(String, FieldEncoder)] {
         &self.inputs
     }
 
     /// The fitted decoders by output name.
-    pub fn outputs(&self) -> &[(String, FieldDecoder)] {
+    pub(crate) fn outputs(&self) -> &[(String, FieldDecoder)] {
         &self.outputs
     }
 
@@ -87,12 +87,12 @@ impl C2CNet {
     }
 
     /// Whether the nodes of the output called `output` move with the inputs.
-    pub fn moves(&self, output: &str) -> bool {
+    pub(crate) fn moves(&self, output: &str) -> bool {
         self.moving.iter().any(|nodes| nodes.output() == output)
     }
 
     /// The coefficient map.
-    pub fn map(&self) -> &dyn CoefficientMap {
+    pub(crate) fn coefficient_map(&self) -> &dyn CoefficientMap {
         self.map.as_ref()
     }
 
@@ -107,6 +107,21 @@ impl C2CNet {
     /// If a field is missing or does not fit its encoder.
     pub fn encode(&self, inputs: &Fields) -> Result<Mat<f64>> {
         encode_fields(&self.inputs, inputs)
+    }
+
+    /// The output coordinates of input coefficients, one column per sample.
+    ///
+    /// # Errors
+    /// If the number of coefficients does not match the map.
+    pub fn map(&self, coefficients: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        match coefficients.nrows() == self.map.inputs() {
+            true => Ok(self.map.predict(coefficients)),
+            false => Err(Error::shape(
+                "coefficients",
+                format!("{} per sample", self.map.inputs()),
+                format!("{}", coefficients.nrows()),
+            )),
+        }
     }
 
     /// Predicted output coordinates, one column per sample; those of moving nodes come below the others.
@@ -273,6 +288,16 @@ impl C2CNet {
     fn output_names(&self) -> String {
         let names = self.outputs.iter().map(|(name, _)| format!("{name:?}"));
         names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The factor by which the encoder of the first input amplifies noise in readings at `points`; `None` if it learned
+    /// a prior.
+    ///
+    /// # Errors
+    /// As [`C2CNet::encode`].
+    #[doc(hidden)] // for the experiments
+    pub fn amplification(&self, points: &Points) -> Result<Option<f64>> {
+        self.inputs[0].1.amplification(points)
     }
 
     /// Errors on all samples of `data`.

@@ -107,7 +107,7 @@ impl MovingNodes {
 
     /// The number of coordinates of the displacements.
     pub(super) fn rank(&self) -> usize {
-        self.displacements.map().outputs()
+        self.displacements.coefficient_map().outputs()
     }
 
     /// The nodes of each sample, from coordinates of the displacements.

@@ -12,7 +12,7 @@ pub struct Array {
 
 impl Array {
     /// An array that has no name yet.
-    pub fn new(shape: Vec<usize>, values: Vec<f64>) -> Self {
+    pub(crate) fn new(shape: Vec<usize>, values: Vec<f64>) -> Self {
         Array {
             name: String::new(),
             shape,

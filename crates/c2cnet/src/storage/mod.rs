@@ -11,7 +11,7 @@
 
 mod archive;
 mod array;
-mod file;
+pub(crate) mod file;
 mod fingerprint;
 pub(crate) mod input;
 pub(crate) mod leaf;
@@ -23,9 +23,10 @@ pub mod tensor;
 
 pub use archive::Archive;
 pub use array::Array;
-pub use file::FORMAT_VERSION;
+#[doc(hidden)] // whatever derives serde
 pub use record::Storable;
 
+pub(crate) use file::FORMAT_VERSION;
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use input::{open_plain, read_plain};
 pub(crate) use output::write_atomically;

@@ -7,14 +7,14 @@ use std::sync::{PoisonError, RwLock};
 
 /// Entries by name, in the order of their registration.
 pub(crate) struct Registry<E> {
-    /// What an entry is, and how one is added, for messages.
+    /// What an entry is, and what adds one outside of the crate, for messages.
     what: &'static str,
-    add_with: &'static str,
+    add_with: Option<&'static str>,
     entries: RwLock<Vec<(&'static str, TypeId, E)>>,
 }
 
 impl<E: Clone> Registry<E> {
-    pub(crate) const fn new(what: &'static str, add_with: &'static str) -> Self {
+    pub(crate) const fn new(what: &'static str, add_with: Option<&'static str>) -> Self {
         Registry {
             what,
             add_with,
@@ -52,7 +52,9 @@ impl<E: Clone> Registry<E> {
             None => {
                 let known: Vec<_> = entries.iter().map(|e| format!("`{}`", e.0)).collect();
                 let advice = match did_you_mean(name, entries.iter().map(|e| e.0)) {
-                    none if none.is_empty() => format!("; `{}` adds one", self.add_with),
+                    none if none.is_empty() => self
+                        .add_with
+                        .map_or(none, |add| format!("; `{add}` adds one")),
                     meant => meant,
                 };
                 Err(Error::Config(format!(

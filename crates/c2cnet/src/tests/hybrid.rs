@@ -183,7 +183,12 @@ fn rounding_of_single_precision_does_not_decide_for_a_kernel() {
     let mut data = Dataset::new(field(0.0), field(0.25)).unwrap();
     data.n_train = Some(50);
     let (model, report) = fit(&data, &FitConfig::default(), &Silent).unwrap();
-    assert_eq!(model.map().kind(), "linear", "{:?}", report.candidates);
+    assert_eq!(
+        model.summary().map.kind,
+        "linear",
+        "{:?}",
+        report.candidates
+    );
     let error = model.evaluate(&data.select(&data.test_indices())).unwrap();
     assert!(error.rl2e < 1e-6, "{:e}", error.rl2e);
 }

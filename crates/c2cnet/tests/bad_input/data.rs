@@ -190,7 +190,7 @@ fn odd_data_that_fits() {
     let mut constant = line.clone();
     constant.outputs[0].1 = scalar(points.clone(), Mat::full(41, 12, 2.0));
     let (model, report) = fitted(&constant, settings(json!({"map": {"kind": "auto"}})));
-    assert_eq!(model.map().kind(), "linear");
+    assert_eq!(model.summary().map.kind, "linear");
     assert!(report.validation.rl2e < 1e-12);
     all_finite(&report.validation);
     all_finite(&model.evaluate(&constant).unwrap());

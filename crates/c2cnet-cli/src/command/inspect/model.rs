@@ -1,8 +1,11 @@
 //! What is in a model file.
 
 use super::entries;
+use crate::command::choices;
 use c2cnet::C2CNet;
 use c2cnet::Result;
+use c2cnet::data::Points;
+use c2cnet::operator::Summary;
 use c2cnet::report::Choice;
 use c2cnet::storage::Archive;
 use c2cnet_experiments::terminal::{Table, bounds, counted, error};
@@ -18,18 +21,13 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
         .sum();
     let version = archive.document["version"].as_str().unwrap_or("unknown");
     let info = model.info();
+    let is = model.summary();
     let mut object = json!({
         "kind": "model",
         "version": version,
         "format": archive.document["format"],
         "numbers": numbers,
-        "map": {
-            "kind": model.map().kind(),
-            "description": model.map().describe(),
-            "inputs": model.map().inputs(),
-            "outputs": model.map().outputs(),
-            "parameters": model.map().parameters(),
-        },
+        "map": is.map,
         "inputs": [],
         "outputs": [],
     });
@@ -47,18 +45,18 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
     }
     let mut text = format!("model, written by c2cnet {version}\n");
     let mut table = Table::default();
-    describe_inputs(model, &mut table, &mut object["inputs"]);
-    table.row(["map".to_string(), model.map().describe()]);
+    describe_inputs(&is, &mut table, &mut object["inputs"]);
+    table.row(["map".to_string(), is.map.description.clone()]);
     table.row([
         "  size".to_string(),
         format!(
             "{} to {}, {} fitted",
-            counted(model.map().inputs(), "coefficient"),
-            counted(model.map().outputs(), "coordinate"),
-            counted(model.map().parameters(), "number")
+            counted(is.map.inputs, "coefficient"),
+            counted(is.map.outputs, "coordinate"),
+            counted(is.map.parameters, "number")
         ),
     ]);
-    describe_outputs(model, &mut table, &mut object["outputs"]);
+    describe_outputs(&is, &mut table, &mut object["outputs"]);
     text += &table.to_string();
     text += &judged(info);
     let fitted = json!({
@@ -78,58 +76,46 @@ pub fn describe(model: &C2CNet, path: &Path) -> Result<(String, Value)> {
     for key in ["seed", "config", "data", "validation", "held_out"] {
         object[key] = info[key].clone();
     }
-    object["choices"] = Choice::of(model).iter().map(Choice::object).collect();
+    object["choices"] = choices::objects(&Choice::of(model)).into();
     Ok((text, object))
 }
 
 /// Rows and objects of the inputs.
-fn describe_inputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
-    for (name, encoder) in model.inputs() {
-        let vector = encoder.basis().is_vector();
-        if vector {
-            table.row([label("input", name), encoder.describe()]);
+fn describe_inputs(model: &Summary<'_>, table: &mut Table, objects: &mut Value) {
+    for input in &model.inputs {
+        if input.vector {
+            table.row([label("input", input.name), input.encoder.clone()]);
         } else {
-            table.row([label("input", name), encoder.basis().describe()]);
-            table.row(["  domain".to_string(), domain(encoder.basis())]);
-            table.row(["  encoder".to_string(), encoder.describe()]);
+            table.row([label("input", input.name), input.basis.clone()]);
+            table.row(["  domain".to_string(), bounds(input.domain)]);
+            table.row(["  encoder".to_string(), input.encoder.clone()]);
         }
-        let transform = serde_json::to_value(encoder.transform()).unwrap_or_default();
-        table.row(["  transform", transform.as_str().unwrap_or_default()]);
-        push(
-            objects,
-            json!({
-                "name": name,
-                "vector": vector,
-                "basis": encoder.basis().describe(),
-                "functions": encoder.basis().len(),
-                "components": encoder.components(),
-                "encoder": encoder.describe(),
-                "regularisations": encoder.regularisations(),
-                "transform": transform,
-            }),
-        );
+        let mut object = json!(input);
+        table.row([
+            "  transform",
+            object["transform"].as_str().unwrap_or_default(),
+        ]);
+        object["regularisations"] = json!(input.regularisations);
+        push(objects, object, &["domain"]);
     }
 }
 
 /// Rows and objects of the outputs.
-fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
-    for (name, decoder) in model.outputs() {
-        let points = decoder.points().map(|p| p.len());
-        let vector = decoder.basis().is_vector();
-        let points = points.filter(|_| !vector);
-        let moves = model.moves(name);
-        match vector {
-            true => table.row([label("output", name), decoder.describe()]),
+fn describe_outputs(model: &Summary<'_>, table: &mut Table, objects: &mut Value) {
+    for output in &model.outputs {
+        let points = output.points.map(Points::len).filter(|_| !output.vector);
+        match output.vector {
+            true => table.row([label("output", output.name), output.space.clone()]),
             false => {
-                table.row([label("output", name), decoder.basis().describe()]);
-                table.row(["  domain".to_string(), domain(decoder.basis())]);
+                table.row([label("output", output.name), output.basis.clone()]);
+                table.row(["  domain".to_string(), bounds(output.domain)]);
                 table.row([
                     "  rank".to_string(),
                     format!(
                         "{} of {} coordinates kept, fitted at {}",
-                        decoder.rank(),
-                        decoder.basis().len(),
-                        match (moves, points) {
+                        output.rank,
+                        output.functions,
+                        match (output.moving_nodes, points) {
                             (true, Some(n)) => counted(n, "node") + " that move with the inputs",
                             (_, Some(n)) => counted(n, "point"),
                             (_, None) => "each sample's own points".into(),
@@ -138,19 +124,9 @@ fn describe_outputs(model: &C2CNet, table: &mut Table, objects: &mut Value) {
                 ]);
             }
         }
-        push(
-            objects,
-            json!({
-                "name": name,
-                "vector": vector,
-                "basis": decoder.basis().describe(),
-                "functions": decoder.basis().len(),
-                "components": decoder.basis().components(),
-                "rank": decoder.rank(),
-                "points": points,
-                "moving_nodes": moves,
-            }),
-        );
+        let mut object = json!(output);
+        object["points"] = json!(points);
+        push(objects, object, &["domain", "complex"]);
     }
 }
 
@@ -189,12 +165,10 @@ fn label(kind: &str, name: &str) -> String {
     }
 }
 
-fn domain(basis: &c2cnet::basis::FieldBasis) -> String {
-    bounds(basis.domain())
-}
-
-fn push(list: &mut Value, entry: Value) {
-    if let Value::Array(list) = list {
+/// Adds what a part of the model is, but for some fields.
+fn push(list: &mut Value, mut entry: Value, without: &[&str]) {
+    if let (Value::Array(list), Some(fields)) = (list, entry.as_object_mut()) {
+        fields.retain(|key, _| !without.contains(&key.as_str()));
         list.push(entry);
     }
 }

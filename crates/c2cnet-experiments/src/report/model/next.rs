@@ -35,8 +35,8 @@ pub(super) fn advice(subject: &Subject<'_>) -> Markup {
     let data = subject.data_file.display();
     let median = median(&report.relative);
     // Vectors have no points to be drawn at.
-    let mut outputs = subject.model.outputs().iter();
-    let drawn = outputs.any(|(_, decoder)| !decoder.basis().is_vector());
+    let outputs = subject.model.summary().outputs;
+    let drawn = outputs.iter().any(|output| !output.vector);
     let look = |sample: Option<usize>| match (drawn, sample) {
         (false, _) => format!("c2cnet inspect {data}"),
         (true, None) => format!("c2cnet plot {data}"),

@@ -3,7 +3,8 @@ use crate::stokes::mesh::HALF_BOX;
 use crate::stokes::{FittedMesh, MeshSize, Obstacle, Shape};
 use crate::testing::fitted_order;
 use c2cnet::data::Bounds;
-use c2cnet::domain::{Locator, Polygon};
+use c2cnet::domain::Polygon;
+use c2cnet::internal::Locator;
 
 /// $u = \nabla^\perp\Psi$ of $\Psi = \sin 2x\cos 3y$, so that $-\Delta u = 13 u$.
 fn exact_velocity([x, y]: [f64; 2]) -> [f64; 2] {

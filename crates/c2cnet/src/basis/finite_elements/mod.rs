@@ -129,6 +129,7 @@ impl FiniteElements {
     ///
     /// # Errors
     /// If no function is left after removing those of the boundary, or `slack` is not in `[0, 1]`.
+    #[doc(hidden)] // for the example of adaptive meshes
     pub fn on_triangles(
         mesh: TriangleMesh,
         degree: Degree,

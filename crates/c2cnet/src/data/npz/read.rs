@@ -47,6 +47,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`Dataset::read_npz_with`].
+    #[doc(hidden)] // for the command
     pub fn read_npz_at(
         path: &Path,
         missing: Missing,
@@ -62,6 +63,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`Dataset::read_npz_with`].
+    #[doc(hidden)] // for the command
     pub fn read_npz_inputs(
         path: &Path,
         missing: Missing,

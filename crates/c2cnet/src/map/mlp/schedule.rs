@@ -20,6 +20,7 @@ pub enum Schedule {
 
 impl Schedule {
     /// The rate at `step` (from 0) of `steps`.
+    #[doc(hidden)] // for c2cnet-experiments
     pub fn rate(self, step: usize, steps: usize, peak: f64) -> f64 {
         let part = |from: f64, to: f64, x: f64| {
             to + (from - to) * 0.5 * (1.0 + (std::f64::consts::PI * x).cos())

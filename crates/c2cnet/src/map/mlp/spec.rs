@@ -284,6 +284,7 @@ impl MlpSpec {
     }
 
     /// Widths of the hidden layers.
+    #[doc(hidden)] // for the tests of other crates
     pub fn hidden(&self) -> Vec<usize> {
         self.hidden.clone().unwrap_or_else(|| match self.recipe {
             Recipe::Fast => vec![300, 300, 300],
