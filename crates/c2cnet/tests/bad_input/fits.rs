@@ -112,7 +112,7 @@ fn fits_that_cannot_be() {
         (
             "asymmetric points",
             fit_says(&lopsided, json!({"symmetries": "interval"})),
-            &["[0.1]", "no image", "symmetric"],
+            &["[0.1]", "no image", "symmetries"],
         ),
         (
             "square symmetries of a line",
