@@ -68,6 +68,14 @@ impl Reading {
         c2cnet_formats::collect(paths, names, self.missing())
     }
 
+    /// As typed, for commands that messages suggest.
+    pub fn flags(self) -> &'static str {
+        match self.missing {
+            MissingFlag::Refuse => "",
+            MissingFlag::Nan => " --missing nan",
+        }
+    }
+
     fn missing(self) -> Missing {
         match self.missing {
             MissingFlag::Refuse => Missing::Refuse,

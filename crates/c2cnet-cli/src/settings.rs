@@ -5,6 +5,7 @@ use c2cnet::settings::{MapKind, explain};
 use c2cnet::{Error, FitConfig, Plan, Result};
 use c2cnet_experiments::merge;
 use clap::{Args, ValueEnum};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -126,7 +127,16 @@ pub fn name(value: impl ValueEnum) -> String {
 
 /// A plan from its file.
 pub fn read_plan(path: &Path) -> Result<Plan> {
-    toml::from_str(&read(path)?).map_err(|e| in_file(path, &e))
+    let text = read(path).map_err(|e| match e {
+        Error::Io { source, .. } if source.kind() == ErrorKind::InvalidData => {
+            Error::Config(format!(
+                "{}: not a plan, which is text; `c2cnet plan` writes one",
+                path.display()
+            ))
+        }
+        e => e,
+    })?;
+    toml::from_str(&text).map_err(|e| in_file(path, &e))
 }
 
 impl FitFlags {

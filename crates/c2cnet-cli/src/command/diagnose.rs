@@ -180,7 +180,7 @@ fn print_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2c
     for floors in floors {
         let best = &floors.all[floors.recommended];
         print_line(format_args!(
-            "  {}: {}{}: no prediction can be better than {} ({} between the \
+            "  {}: {}{}: no prediction with {} can be better than {} ({} between the \
              fitted points).",
             floors.label,
             match best.spec {
@@ -194,6 +194,10 @@ fn print_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2c
                 1 => String::new(),
                 c => format!(" for all {c} components"),
             },
+            match best.spec {
+                Some(_) => "these functions alone",
+                None => "it",
+            },
             percent(best.fitted),
             best.withheld.map_or("unknown".into(), percent),
         ))?;
@@ -203,8 +207,9 @@ fn print_recommendation(args: &Args, sweeps: &[Sweep], floors: &[Floors]) -> c2c
                 name => format!("--set 'outputs.{name}.basis={{{}}}'", inline(spec)),
             };
             print_line(format_args!(
-                "    c2cnet fit {} -o model.c2c {flag}",
-                args.data.display()
+                "    c2cnet fit {} -o model.c2c {flag}{}",
+                args.data.display(),
+                args.reading.flags()
             ))?;
         }
     }

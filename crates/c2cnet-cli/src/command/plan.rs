@@ -52,8 +52,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         .map_err(|e| of_file(&args.data, e))?;
     drop(progress);
     let mut text = format!(
-        "# c2cnet fit {} --plan THIS -o model.c2c\n",
-        args.data.display()
+        "# c2cnet fit {} --plan THIS -o model.c2c{}\n",
+        args.data.display(),
+        args.reading.flags()
     );
     for choice in &choices {
         text += &format!("# {choice}\n");

@@ -212,7 +212,13 @@ impl Predictor {
             Some(path) => {
                 check_is_file_of_points(path)?;
                 let places = c2cnet_formats::read_places(path)?;
-                for output in model.summary().outputs {
+                let outputs = model.summary().outputs;
+                if outputs.iter().all(|output| output.vector) {
+                    return Err(Error::Config(
+                        "--at: the model predicts quantities, which have no points; omit it".into(),
+                    ));
+                }
+                for output in outputs {
                     let dim = output.domain.dim();
                     if !output.vector && places.points.dim() != dim {
                         return Err(of_file(path, Error::dimension(dim, &places.points)));

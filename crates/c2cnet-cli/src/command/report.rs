@@ -139,6 +139,7 @@ fn of_model(args: &Args, data_file: &Path) -> anyhow::Result<()> {
         labels: &args.labels.of(&data)?,
         model_file: &args.subject,
         data_file,
+        reading: args.reading.flags(),
         training: training::curves(&metrics),
     };
     report::write_model(&subject, &page)?;

@@ -34,6 +34,8 @@ pub struct Subject<'a> {
     pub labels: &'a Labels,
     pub model_file: &'a Path,
     pub data_file: &'a Path,
+    /// The flags with which the data was read, for commands to repeat.
+    pub reading: &'a str,
     /// Curves of training, where there are any.
     pub training: Vec<Curve>,
 }
@@ -460,7 +462,7 @@ fn again(subject: &Subject<'_>) -> Markup {
     html! {
         section #again {
             h2 { "Make this page again" }
-            pre { code { "c2cnet report " (subject.model_file.display()) " " (subject.data_file.display()) } }
+            pre { code { "c2cnet report " (subject.model_file.display()) " " (subject.data_file.display()) (subject.reading) } }
         }
     }
 }

@@ -110,8 +110,13 @@ impl Layers<'_> {
         if self.on_floor {
             return Err("the linear map already reaches the floor".into());
         }
+        if !self.question.inputs_vary() {
+            return Err("the inputs never change".into());
+        }
         if samples < FEWEST_SAMPLES {
-            return Err(format!("{samples} training samples are too few"));
+            return Err(format!(
+                "{samples} samples beside the held-out ones are too few"
+            ));
         }
         if least <= NEGLIGIBLE {
             return Err(format!(

@@ -81,6 +81,13 @@ impl<'a> Question<'a> {
         self.folds.first()
     }
 
+    /// Whether any coefficient of the inputs differs between samples; where none does, there is nothing to learn.
+    pub(super) fn inputs_vary(&self) -> bool {
+        let (inputs, _) = self.spaces();
+        let coefficients = inputs.coefficients.as_ref();
+        (1..coefficients.ncols()).any(|k| coefficients.col(k) != coefficients.col(0))
+    }
+
     pub(super) fn spaces(&self) -> (&'a Inputs, &'a Outputs) {
         (self.inputs.of(0), self.outputs.of(0))
     }
@@ -94,6 +101,7 @@ impl<'a> Question<'a> {
             MapKind::Mlp => Some(config.mlp.clone()),
             MapKind::Auto
                 if !closed.on_floor
+                    && self.inputs_vary()
                     && closed.with_all > SINGLE_PRECISION
                     && config.budget > 0
                     && trained >= FEWEST_SAMPLES =>

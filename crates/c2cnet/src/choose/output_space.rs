@@ -246,7 +246,8 @@ impl Search<'_> {
             None => "learned directions".to_string(),
         };
         let why = format!(
-            "{} {} {:.1e} at the points and {:.1e} between them; this space loses only {between:.1e} between them. The map's error is about {error:.1e}, of which a basis may lose {:.0} %",
+            "{} {} {:.1e} at the points and {:.1e} between them, where it may lose {:.0} % of the map's error of about {error:.1e}; \
+             this space loses less than that at the points and {between:.1e} between them",
             with_count(pick.functions, &pick.spec),
             verb(pick.functions, "lose"),
             pick.fitted,

@@ -370,8 +370,13 @@ impl Field {
         }
         let refuse = |v: f64, k: usize, i: usize| {
             Err(Error::Data(format!(
-                "the log transform needs positive values; sample {k} has {v} at point {i}; \
-                 use transform = \"none\""
+                "the log transform needs positive values; sample {k} has {v} {} {i}; \
+                 fit with transform = \"none\"",
+                if self.is_vector() {
+                    "in column"
+                } else {
+                    "at point"
+                }
             )))
         };
         let first = |mut values: std::slice::Iter<'_, f64>| values.position(|v| *v <= 0.0);

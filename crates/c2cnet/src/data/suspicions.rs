@@ -4,8 +4,8 @@ use super::flat::{PROBED_SAMPLES, flat_points};
 use super::npz::contents::value_keys;
 use super::outliers::{unlike_others, vanishing};
 use super::repeats::{digest, first_alike};
-use super::{Dataset, Field, Fields};
-use crate::error::counted;
+use super::{Dataset, Field, Fields, Points};
+use crate::error::{counted, short};
 use std::collections::HashMap;
 
 impl Dataset {
@@ -231,36 +231,70 @@ fn looks_like_a_grid(label: &str, axis: &str, field: &Field) -> Option<String> {
     ))
 }
 
-/// Points most of which occur several times in a sample, as if it were several samples.
+/// Points most of which occur several times in a sample, as if it were several samples, or with values that contradict
+/// each other.
 fn repeated_points(label: &str, field: &Field) -> Option<String> {
-    let samples = match field.shared_points() {
-        Some(_) => 1,
-        None => field.samples().min(PROBED_SAMPLES),
-    };
-    (0..samples).find_map(|k| {
+    let shared = field.shared_points().map(same_points);
+    (0..field.samples().min(PROBED_SAMPLES)).find_map(|k| {
         let points = field.points_of(k);
-        let mut different: Vec<Vec<u64>> = points
-            .iter()
-            .map(|p| p.iter().map(|c| (c + 0.0).to_bits()).collect())
-            .collect();
-        different.sort_unstable();
-        different.dedup();
-        let few = different.len() > 1 && 2 * different.len() <= points.len();
-        few.then(|| {
-            format!(
-                "{label}: sample {k} has {} readings at {} points; are these several samples? In a table `--sample NAME` \
-                 names the column that tells them apart, in Python `sample=`",
+        let own = shared.is_none().then(|| same_points(points));
+        let pairs = shared.as_ref().or(own.as_ref())?;
+        let different = points.len() - pairs.len();
+        if different > 1 && 2 * different <= points.len() {
+            let plane = match field.dim() {
+                1 => {
+                    ". Or are `x` and `y` two coordinates of the same points? Then save np.column_stack([x, y]) as both"
+                }
+                _ => "",
+            };
+            return Some(format!(
+                "{label}: sample {k} has {} readings at {different} points; are these several samples? In a table \
+                 `--sample NAME` names the column that tells them apart, in Python `sample=`{plane}",
                 points.len(),
-                different.len()
-            )
-        })
+            ));
+        }
+        let (i, j, a, b) = contradiction(field, k, pairs)?;
+        Some(format!(
+            "{label}: points {i} and {j} are the same, but their values differ in sample {k} ({} and {}); leave one of \
+             them out, or average the two",
+            short(a),
+            short(b)
+        ))
+    })
+}
+
+/// Each point that was there before, behind the one that it repeats.
+fn same_points(points: &Points) -> Vec<(usize, usize)> {
+    let place = |i: usize| points.point(i).iter().map(|c| (c + 0.0).to_bits());
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by(|&i, &j| place(i).cmp(place(j)).then(i.cmp(&j)));
+    let pairs = order.windows(2).map(|pair| (pair[0], pair[1]));
+    pairs.filter(|&(i, j)| place(i).eq(place(j))).collect()
+}
+
+/// The first of these pairs of points at which values of sample `k` differ, and two such values.
+fn contradiction(
+    field: &Field,
+    k: usize,
+    pairs: &[(usize, usize)],
+) -> Option<(usize, usize, f64, f64)> {
+    if pairs.is_empty() {
+        return None;
+    }
+    let (values, n) = (field.values_of(k), field.points_of(k).len());
+    let components = 0..field.components();
+    pairs.iter().find_map(|&(i, j)| {
+        let mut both = components
+            .clone()
+            .map(|c| (values[c * n + i], values[c * n + j]));
+        let (a, b) = both.find(|(a, b)| a != b)?;
+        Some((i, j, a, b))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Points;
     use faer::Mat;
 
     fn data(f: impl Fn(usize) -> f64, u: impl Fn(usize) -> f64) -> Dataset {
@@ -275,6 +309,23 @@ mod tests {
         let warnings = data.warnings();
         let said = warnings.len() == 1 && warnings[0].contains(part);
         assert!(said, "{part}: {warnings:?}");
+    }
+
+    #[test]
+    fn contradictory_readings_at_one_point_are_named() {
+        let k = |k: usize| k as f64;
+        let with_twins = |off: f64| {
+            let points = Points::new(1, vec![0.0, 0.3, 1.0, 0.3, 0.8]).unwrap();
+            let value = |i: usize| if i == 3 { 1.0 + off } else { i as f64 };
+            let values = Mat::from_fn(5, 8, |i, k| value(i) + (k * k) as f64);
+            let twins = Field::shared(points, vec![values]).unwrap();
+            Dataset::new(twins, data(k, k).outputs[0].1.clone()).unwrap()
+        };
+        assert!(with_twins(0.0).warnings().is_empty());
+        says(
+            &with_twins(0.5),
+            "points 1 and 3 are the same, but their values differ in sample 0",
+        );
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct Floors {
     pub in_use: String,
     /// One entry per basis; the last is the one in use.
     pub all: Vec<Floor>,
-    /// The entry that a fit would take.
+    /// The entry that a fit would take, or the basis in use where its learned functions make it far better.
     pub recommended: usize,
 }
 
@@ -48,6 +48,9 @@ pub struct Floor {
     #[serde(rename = "withheld_floor")]
     pub withheld: Option<f64>,
 }
+
+/// The basis in use is recommended where its floor is below this part of the best one compared.
+const FAR_LESS: f64 = 0.5;
 
 /// What the basis in use is called among the families.
 pub const IN_USE: &str = "in use";
@@ -94,14 +97,23 @@ pub(super) fn compare(
         config,
         name,
     )?);
+    let recommended = match far_better(&all[all.len() - 1], &all[chosen]) {
+        true => all.len() - 1,
+        false => chosen,
+    };
     Ok(Floors {
         name: name.to_string(),
         components: field.components(),
         label: format!("output {name}").trim_end().to_string(),
         in_use: in_use.basis().describe(),
         all,
-        recommended: chosen,
+        recommended,
     })
+}
+
+/// Whether the basis in use, which may have learned functions, loses far less than the best of those compared.
+fn far_better(in_use: &Floor, best: &Floor) -> bool {
+    in_use.fitted < FAR_LESS * best.fitted && in_use.withheld <= best.withheld
 }
 
 /// The floor of the basis in use.

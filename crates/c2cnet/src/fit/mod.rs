@@ -136,7 +136,7 @@ pub(crate) fn build(
     let report = FitReport {
         held_out,
         validation,
-        choices: with_spaces(prepared.choices, &inputs, &outputs),
+        choices: with_spaces(prepared.choices, &inputs, &outputs, &plan.map),
         warnings: compute::take_warnings(context.observer.device()),
         candidates: prepared.candidates,
         kernel: prepared.kernel,
@@ -380,7 +380,12 @@ pub(crate) fn judge(
 }
 
 /// The choices, with the spaces that the fit used before that of the map.
-fn with_spaces(mut choices: Vec<Choice>, inputs: &Inputs, outputs: &Outputs) -> Vec<Choice> {
+fn with_spaces(
+    mut choices: Vec<Choice>,
+    inputs: &Inputs,
+    outputs: &Outputs,
+    map: &MapPlan,
+) -> Vec<Choice> {
     let fixed = |subject, field: &String, chosen, why| Choice {
         subject,
         field: field.clone(),
@@ -404,8 +409,12 @@ fn with_spaces(mut choices: Vec<Choice>, inputs: &Inputs, outputs: &Outputs) -> 
         let how = encoder.describe() + &transform;
         fixed(Subject::Input, name, encoder.basis().describe(), how)
     });
-    let map = choices.iter().position(|c| c.subject == Subject::Map);
-    let map = map.unwrap_or(choices.len());
-    choices.splice(map..map, outputs.chain(inputs));
+    let chosen = choices.iter().position(|c| c.subject == Subject::Map);
+    let place = chosen.unwrap_or(choices.len());
+    choices.splice(place..place, outputs.chain(inputs));
+    if chosen.is_none() {
+        let (kind, why) = (map.kind().into(), "as planned".into());
+        choices.push(fixed(Subject::Map, &String::new(), kind, why));
+    }
     choices
 }

@@ -453,8 +453,9 @@ pub(super) fn check_kind(
             )))
         }
         (Some(fitted), false) => Err(Error::Data(format!(
-            "{label}: a function, the model was fitted to {fitted} values per sample; give them \
-             without points"
+            "{label}: this is a function, but the model was fitted to {fitted} values per sample without points; \
+             save them as `{}`, of shape (samples, {fitted})",
+            if kind == "input" { "p" } else { "q" }
         ))),
         (None, true) => Err(Error::Data(format!(
             "{label}: {found} values per sample without points, the model was fitted to a function; \

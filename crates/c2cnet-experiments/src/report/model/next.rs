@@ -32,7 +32,7 @@ fn typical_at_fit(info: &Value) -> Option<f64> {
 /// What the errors say about each other.
 pub(super) fn advice(subject: &Subject<'_>) -> Markup {
     let report = subject.report;
-    let data = subject.data_file.display();
+    let data = format!("{}{}", subject.data_file.display(), subject.reading);
     let median = median(&report.relative);
     // Vectors have no points to be drawn at.
     let outputs = subject.model.summary().outputs;

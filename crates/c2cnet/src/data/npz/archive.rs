@@ -253,7 +253,9 @@ fn check_sizes(entry: &ZipFile<'_, impl Read>, file: u64) -> std::result::Result
 
 /// Describes a file that is not an archive by its first bytes.
 fn not_an_archive(start: &[u8], error: &zip::result::ZipError) -> String {
-    if start.starts_with(b"PK") {
+    if start.is_empty() {
+        "the file is empty; write it again".into()
+    } else if start.starts_with(b"PK") {
         format!("a damaged or truncated npz file ({error}); copy or write it again")
     } else if let Some((what, advice)) = foreign(start) {
         format!("not an npz file: it is {what}; {advice}")

@@ -222,9 +222,15 @@ fn grid_layout(place: Place, counts: &[usize], shape: &[usize]) -> Option<Layout
     })
 }
 
+/// A last axis that is longer than this is rather one of samples than one of components.
+const MOST_COMPONENTS: usize = 8;
+
 /// What to save instead of the values of one sample on a grid.
 fn single(values: &str, counts: &[usize], shape: &[usize]) -> String {
     match shape.strip_prefix(counts) {
+        Some([samples]) if counts.len() == 1 && *samples > MOST_COMPONENTS => {
+            format!(": {values} looks transposed, save {values}.T")
+        }
         Some([] | [_]) => format!(": for a single sample save {values}[None]"),
         _ => String::new(),
     }

@@ -6,7 +6,7 @@ use crate::data::npz::write_npz;
 
 #[test]
 fn files_that_are_no_archive() {
-    assert_says(read_bytes(b""), &["data.npz", "not an npz file"]);
+    assert_says(read_bytes(b""), &["data.npz", "the file is empty"]);
     assert_says(read_bytes(b"a,b\n1,2\n"), &["not an npz file"]);
     let array = npy("'<f8'", "False", "(1,)", &f8(&[0.0]));
     assert_says(read_bytes(&array), &["single .npy array", "np.savez"]);
