@@ -240,7 +240,11 @@ fn repeated_points(label: &str, field: &Field) -> Option<String> {
         let own = shared.is_none().then(|| same_points(points));
         let pairs = shared.as_ref().or(own.as_ref())?;
         let different = points.len() - pairs.len();
-        if different > 1 && 2 * different <= points.len() {
+        // One place for all is another warning.
+        if different == 1 {
+            return None;
+        }
+        if 2 * different <= points.len() {
             let plane = match field.dim() {
                 1 => {
                     ". Or are `x` and `y` two coordinates of the same points? Then save np.column_stack([x, y]) as both"
