@@ -112,7 +112,7 @@ def test_other_widths_and_kinds_are_refused():
     model = parameters().fit(P, U, y=Y)
     with pytest.raises(ValueError, match="3 values per sample, the model was fitted to 2"):
         model.predict(np.ones((4, 3)))
-    with pytest.raises(ValueError, match="a function, the model was fitted to 2 values"):
+    with pytest.raises(ValueError, match="a function, but the model was fitted to 2 values"):
         model.predict(P, x=[0.0, 1.0])
     # A basis is named, so this is a function whose points are missing.
     with pytest.raises(ValueError, match="not known; give x"):

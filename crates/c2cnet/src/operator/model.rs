@@ -453,7 +453,7 @@ pub(super) fn check_kind(
             )))
         }
         (Some(fitted), false) => Err(Error::Data(format!(
-            "{label}: this is a function, but the model was fitted to {fitted} values per sample without points; \
+            "{label}: a function, but the model was fitted to {fitted} values per sample without points; \
              save them as `{}`, of shape (samples, {fitted})",
             if kind == "input" { "p" } else { "q" }
         ))),

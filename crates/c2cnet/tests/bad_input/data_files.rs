@@ -46,7 +46,7 @@ fn data_files_that_cannot_be() {
             raw(&bytes[..bytes.len() / 2]),
             &["data.npz", "truncated"],
         ),
-        ("empty", raw(b""), &["not an npz file"]),
+        ("empty", raw(b""), &["the file is empty"]),
         ("text", raw(b"x,f\n0,1\n"), &["not an npz file"]),
         (
             "typo",
