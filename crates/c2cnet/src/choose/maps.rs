@@ -177,6 +177,11 @@ pub(super) fn leave_one_out(set: &MapTrainingSet<'_>) -> Result<Option<f64>> {
     }
 }
 
+/// Whether the samples that are not held out are about as many as coefficients.
+pub(super) fn few_remain(fold: &Fold<'_>) -> bool {
+    fold.context.split.train.len() <= FEW_FOR_COEFFICIENTS * fold.set.coefficients.nrows()
+}
+
 /// Whether samples are about as many as coefficients.
 pub(super) fn needs_all_samples(set: &MapTrainingSet<'_>) -> bool {
     let (coefficients, samples) = set.coefficients.shape();
