@@ -79,8 +79,8 @@ fn enough(sigma: &[f64], allowed: f64) -> usize {
     count
 }
 
-/// Singular values and left singular vectors, the leading `most` where only those are needed, until no more than
-/// `allowed` is left.
+/// Singular values and left singular vectors of columns whose mean is zero, the leading `most` where only those are
+/// needed, until no more than `allowed` is left.
 fn left_singular(a: Mat<f64>, most: usize, allowed: f64) -> Result<(Vec<f64>, Mat<f64>)> {
     if a.nrows() * a.ncols() <= LARGE {
         let svd = linalg::thin_svd(a.as_ref())?;
@@ -88,11 +88,16 @@ fn left_singular(a: Mat<f64>, most: usize, allowed: f64) -> Result<(Vec<f64>, Ma
     }
     // One Gram matrix sees directions down to the root of rounding; what they leave has one of its own.
     let mut rest = a;
+    // Of columns that add up to zero one follows from the others.
+    let most = most.min(rest.ncols() - 1);
     let (mut sigma, mut u) = from_gram(rest.as_ref(), most)?;
     for _ in 1..GRAM_PASSES {
+        if sigma.len() >= most {
+            break;
+        }
         without(rest.as_mut(), u.as_ref());
         let rounding = f64::EPSILON * sigma.first().copied().unwrap_or(0.0);
-        if sigma.len() >= most || rest.norm_l2() <= rounding.max(allowed) {
+        if rest.norm_l2() <= rounding.max(allowed) {
             break;
         }
         let (more, directions) = from_gram(rest.as_ref(), most - sigma.len())?;
@@ -111,17 +116,23 @@ fn left_singular(a: Mat<f64>, most: usize, allowed: f64) -> Result<(Vec<f64>, Ma
 fn from_gram(a: MatRef<'_, f64>, most: usize) -> Result<(Vec<f64>, Mat<f64>)> {
     let (n, samples) = a.shape();
     if samples >= n {
-        let (eigenvalues, vectors) =
-            linalg::symmetric_eigen(linalg::mul(a, a.transpose()).as_ref())?;
+        let (eigenvalues, vectors) = linalg::symmetric_eigen(lower_gram(a).as_ref())?;
         return Ok(leading(&eigenvalues, vectors.as_ref(), most));
     }
-    let (eigenvalues, vectors) = linalg::symmetric_eigen(linalg::mul(a.transpose(), a).as_ref())?;
+    let (eigenvalues, vectors) = linalg::symmetric_eigen(lower_gram(a.transpose()).as_ref())?;
     let (sigma, w) = leading(&eigenvalues, vectors.as_ref(), most);
     let mut u = linalg::mul(a, w.as_ref());
     for (j, s) in sigma.iter().enumerate() {
         u.col_mut(j).iter_mut().for_each(|v| *v /= s);
     }
     Ok((sigma, u))
+}
+
+/// The lower half of $AA^\top$.
+fn lower_gram(a: MatRef<'_, f64>) -> Mat<f64> {
+    let mut gram = Mat::zeros(a.nrows(), a.nrows());
+    linalg::add_gram(gram.as_mut(), a);
+    gram
 }
 
 /// The largest eigenvalues' roots that a Gram matrix resolves above rounding, descending, and their vectors.

@@ -142,6 +142,9 @@ impl Interpolant {
 
     /// The functions with values `at_points` (one column each) at `points`.
     pub(super) fn evaluate(&self, at_points: MatRef<'_, f64>, points: &Points) -> Result<Mat<f64>> {
+        if let Some(rows) = self.own_rows(points) {
+            return Ok(linalg::select_rows(at_points, &rows));
+        }
         let planes = self.values.mesh().is_none() && self.degree == 1;
         if self.grid.is_none() && self.nodal.is_none() && !planes {
             return Ok(self.values.evaluate(points)?.mul(at_points));
@@ -165,6 +168,12 @@ impl Interpolant {
             }
         });
         Ok(out)
+    }
+
+    /// Which data points these are, if all of them are.
+    fn own_rows(&self, points: &Points) -> Option<Vec<usize>> {
+        let rows = self.values.index_of();
+        points.iter().map(|p| rows.get(&bits(p)).copied()).collect()
     }
 
     /// The weights at a point that is not a data point.

@@ -3,7 +3,7 @@
 use super::folds::Fold;
 use crate::error::{in_order, short};
 use crate::fit::{MapTrainingSet, fold_linear};
-use crate::map::{HeldOut, KernelChoice, KernelSearch, LinearMap, joint};
+use crate::map::{HeldOut, KernelChoice, KernelReport, KernelSearch, LinearMap, joint};
 use crate::metrics::mean;
 use crate::plan::MapPlan;
 use crate::report::{Candidate, Choice, ClosedFormKind, Subject};
@@ -29,12 +29,19 @@ pub(super) struct ClosedForm {
 }
 
 /// What closed-form maps are compared for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// The final choice: kernel maps are fitted to readings, as that of the model is.
-    FinalFit,
+#[derive(Clone, Copy)]
+pub(super) enum Purpose<'a> {
+    /// The final choice: kernel maps are fitted to readings, as that of the model is. A kernel map that another one has
+    /// clearly beaten need not be settled.
+    FinalFit(Option<&'a KernelReport>),
     /// The search for spaces: kernel maps are fitted to completed coordinates, which is faster.
     Search,
+}
+
+impl Purpose<'_> {
+    fn is_final(self) -> bool {
+        matches!(self, Purpose::FinalFit(_))
+    }
 }
 
 /// A map must beat a simpler one by this factor: a kernel map to be worth its size, a network to be worth training.
@@ -57,7 +64,7 @@ const IMITATED: f64 = 0.1;
 pub(super) fn compare(
     folds: &[Fold<'_>],
     config: &MapConfig,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
     left_out: impl Fn() -> Result<Option<f64>>,
 ) -> Result<ClosedForm> {
     let context = folds[0].context;
@@ -111,7 +118,7 @@ pub(super) fn compare(
         });
     }
     let error = closed_error;
-    let open = kernel.is_none() && !on_floor && error < IMITATES && purpose == Purpose::FinalFit;
+    let open = kernel.is_none() && !on_floor && error < IMITATES && purpose.is_final();
     let left_out = if open { left_out()? } else { None };
     Ok(ClosedForm {
         error,
@@ -131,12 +138,16 @@ fn search_kernel(
     folds: &[Fold<'_>],
     linear: &[LinearMap],
     config: &MapConfig,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
 ) -> Result<Option<KernelChoice>> {
     let context = folds[0].context;
     let search = KernelSearch {
         spec: &config.kernel,
         seed: context.protocol.seed,
+        rival: match purpose {
+            Purpose::FinalFit(rival) => rival,
+            Purpose::Search => None,
+        },
         observer: context.observer,
     };
     let completed = folds.iter().zip(linear).map(|(fold, linear)| {
@@ -157,7 +168,7 @@ fn search_kernel(
         .collect();
     match search.run(&splits) {
         Ok(mut choice) => {
-            if purpose == Purpose::FinalFit {
+            if purpose.is_final() {
                 joint::refine_kernel(&mut choice, &splits[0])?;
             }
             Ok(Some(choice))

@@ -34,6 +34,7 @@ use crate::fit::{
     Context, Displacements, Inputs, MapTrainingSet, Outputs, Prepared, encode_inputs,
     represent_outputs,
 };
+use crate::map::KernelReport;
 use crate::observe::{Observer, Work};
 use crate::plan::{InputPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, Subject};
@@ -156,6 +157,7 @@ impl Comparison<'_> {
         plans: &[InputPlan],
         inputs: &PerFold<Inputs>,
         map: &MapConfig,
+        rival: Option<&KernelReport>,
     ) -> Result<ClosedForm> {
         let targets = |j| &self.outputs.of(j).targets;
         let folds = self.folds.closed_form(inputs, targets);
@@ -165,7 +167,7 @@ impl Comparison<'_> {
             true if maps::few_remain(&folds[0]) => self.left_out_error(plans),
             true => Ok(None),
         };
-        maps::compare(&folds, map, Purpose::FinalFit, left_out)
+        maps::compare(&folds, map, Purpose::FinalFit(rival), left_out)
     }
 
     /// The leave-one-out error of the linear map in spaces that are learned from all samples, as in the final fit:
@@ -207,9 +209,10 @@ impl Comparison<'_> {
             context.begin(Work::ChooseMap { log });
         }
         let closed = all.par_iter();
-        let closed = in_order(
-            closed.map(|(_, plans, encoded)| self.closed_form(plans, encoded, &self.config.map)),
-        )?;
+        let closed =
+            in_order(closed.map(|(_, plans, encoded)| {
+                self.closed_form(plans, encoded, &self.config.map, None)
+            }))?;
         for ((log, plans, encoded), closed) in all.into_iter().zip(closed) {
             let suffix = if log { " with log input" } else { "" };
             let candidate = prepared.candidates.len() + closed.chosen;
@@ -294,10 +297,12 @@ impl Comparison<'_> {
         let encoded = self.folds.encode(&plans, raw)?;
         // Equally good inputs need nearly the same kernel.
         let mut map = self.config.map.clone();
-        if let Some(choice) = &best.closed.kernel {
+        let kernel = best.closed.kernel.as_ref();
+        if let Some(choice) = kernel {
             map.kernel = map.kernel.like(&choice.settings);
         }
-        let closed = self.closed_form(&plans, &encoded, &map)?;
+        let rival = kernel.map(|choice| &choice.report);
+        let closed = self.closed_form(&plans, &encoded, &map, rival)?;
         Ok(EncodedInputs {
             plans,
             inputs: encoded,

@@ -15,6 +15,7 @@ mod diagnostics;
 pub(crate) mod encoder;
 mod frame;
 pub(crate) mod input_space;
+mod orthogonal;
 mod orthonormal;
 mod other_points;
 mod prior;

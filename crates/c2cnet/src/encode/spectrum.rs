@@ -14,6 +14,7 @@
 //! $QL^{-\top}$ is orthonormal to rounding at the others.
 
 use super::clusters;
+use super::orthogonal::orthogonal_norms;
 use super::orthonormal::{Cell, Orthonormal, leading_columns};
 use crate::basis::{Block, Blocks, Design, Separable};
 use crate::error::in_order;
@@ -204,6 +205,9 @@ impl Spectrum {
 
 fn from_dense(dense: Mat<f64>) -> Result<Spectrum> {
     let (n, m) = dense.shape();
+    if let Some(norms) = orthogonal_norms(dense.as_ref()) {
+        return Ok(from_orthogonal(dense, &norms));
+    }
     if n <= m {
         let svd = linalg::thin_svd(dense.as_ref())?;
         return Ok(Spectrum {
@@ -219,6 +223,25 @@ fn from_dense(dense: Mat<f64>) -> Result<Spectrum> {
         sigma: svd.s,
         right: Right::Dense(svd.v),
     })
+}
+
+/// $\Phi = U\operatorname{diag}(\sigma)$ up to the order of the columns, whose `norms` are given.
+fn from_orthogonal(columns: Mat<f64>, norms: &[f64]) -> Spectrum {
+    let mut order: Vec<usize> = (0..norms.len()).collect();
+    order.sort_by(|&a, &b| norms[b].total_cmp(&norms[a]).then(a.cmp(&b)));
+    let sigma: Vec<f64> = order.iter().map(|&j| norms[j]).collect();
+    let mut left = linalg::select_columns(columns.as_ref(), &order);
+    linalg::par_column_chunks(left.as_mut(), 1, |j, mut column| {
+        column *= faer::Scale(1.0 / sigma[j]);
+    });
+    Spectrum {
+        left: Orthonormal::Dense(left),
+        sigma,
+        right: Right::Permutation {
+            order,
+            nrows: norms.len(),
+        },
+    }
 }
 
 fn from_separable(design: Separable) -> Result<Spectrum> {

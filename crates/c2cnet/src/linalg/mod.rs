@@ -33,6 +33,9 @@ const POWER_PROGRESS: f64 = 1e-6;
 /// How many columns are copied at a time, in parallel.
 const COPY_CHUNK: usize = 64;
 
+/// Rows fewer than all by this factor are read where they are.
+const FEW_ROWS: usize = 4;
+
 /// The split as faer takes it.
 pub(crate) fn par() -> Par {
     Par::rayon(SPLIT)
@@ -126,6 +129,13 @@ pub(crate) fn copy(to: MatMut<'_, f64>, from: MatRef<'_, f64>) {
 
 /// Row `i` of `to` becomes row `order[i]` of `from`.
 pub(crate) fn gather_rows(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>, order: &[usize]) {
+    if FEW_ROWS * order.len() < from.nrows() {
+        for k in 0..from.ncols() {
+            let (column, from) = (to.rb_mut().col_mut(k).iter_mut(), from.col(k));
+            column.zip(order).for_each(|(v, &i)| *v = from[i]);
+        }
+        return;
+    }
     // Memory is read in order, a column at a time, and out of order from the copy: it is near.
     let mut near = vec![0.0; from.nrows()];
     for k in 0..from.ncols() {

@@ -54,11 +54,11 @@ const KERNELS: [KernelFunction; 3] = [
 ];
 
 /// The most samples with which parameters are chosen; the final fit uses all.
-const SEARCH_SAMPLES: usize = 3000;
+const SEARCH_SAMPLES: usize = 2000;
 
 /// Samples for a first selection of kernels and exponents before the full comparison, a fifth of
 /// them held out. With at most twice as many samples there is only the full comparison.
-const COARSE_SAMPLES: usize = 800;
+const COARSE_SAMPLES: usize = 600;
 
 /// Candidates worse than the best by this factor on the coarse samples are dropped, ...
 const NEAR: f64 = 1.25;
@@ -69,6 +69,9 @@ const FINALISTS: usize = 3;
 /// Candidates whose initial errors on the fine samples differ by less than this are tied.
 const LEVEL: f64 = 1.1;
 
+/// A search whose error after some passes exceeds that of a rival after as many by this factor is given up.
+const BEHIND: f64 = 1.1;
+
 /// How the settings of a kernel map are chosen: by the error on held-out samples, the mean over several splits if
 /// there are several.
 pub struct KernelSearch<'a> {
@@ -76,6 +79,8 @@ pub struct KernelSearch<'a> {
     pub spec: &'a KernelSpec,
     /// Seed of the samples that re-weighting draws.
     pub seed: u64,
+    /// How a map was chosen that this one has to beat: where it clearly cannot, the search ends early.
+    pub rival: Option<&'a KernelReport>,
     /// Asked whether to stop.
     pub observer: &'a dyn Observer,
 }
@@ -111,7 +116,9 @@ impl KernelSearch<'_> {
         };
         // The last step of the choice is a finer one.
         let (descent, start) = (&comparison.descent, Start::at(&best));
-        if let Some(finer) = descent.descend(features, &comparison.fine, start, HALF)? {
+        if !self.is_behind(&found)
+            && let Some(finer) = descent.descend(features, &comparison.fine, start, HALF)?
+        {
             best = finer;
         }
         found.passes[chosen].settings = best.settings;
@@ -131,10 +138,20 @@ impl KernelSearch<'_> {
         })
     }
 
+    /// Whether the rival was clearly better after as many passes.
+    fn is_behind(&self, found: &Found) -> bool {
+        let last = found.passes.len() - 1;
+        let same = self.rival.and_then(|rival| rival.passes.get(last));
+        same.is_some_and(|rival| found.passes[last].error > BEHIND * rival.error)
+    }
+
     /// Re-weighting passes, for as long as they help.
     fn reweight(&self, comparison: &Comparison<'_>, found: &mut Found) -> Result<()> {
         let mut features = found.features[0].clone();
         for _ in 0..self.spec.passes {
+            if self.is_behind(found) {
+                break;
+            }
             let last = found.passes[found.passes.len() - 1].clone();
             let weighed_by = last.settings;
             let folds = features.par_iter().zip(&comparison.fine);

@@ -127,6 +127,7 @@ fn chosen(a: &Mat<f64>, truth: &Targets, spec: &KernelSpec) -> KernelChoice {
     let search = KernelSearch {
         spec,
         seed: 0,
+        rival: None,
         observer: &Silent,
     };
     let held_out = HeldOut {
