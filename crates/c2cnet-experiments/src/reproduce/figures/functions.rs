@@ -47,10 +47,11 @@ pub fn predictions(
     for peer in peers {
         lines.push((peer.peer.clone(), of_peer(peer, records[0], place)?));
     }
+    let colours: Vec<_> = OKABE_ITO.into_iter().filter(|c| *c != BLACK).collect();
     let dashes = [Dash::Solid, Dash::Short];
     for (i, (name, found)) in lines.iter().enumerate() {
-        let colour = OKABE_ITO[i % OKABE_ITO.len()];
-        let dash = dashes[i / OKABE_ITO.len() % dashes.len()];
+        let colour = colours[i % colours.len()];
+        let dash = dashes[i / colours.len() % dashes.len()];
         let off: Vec<f64> = found
             .iter()
             .zip(truth)
