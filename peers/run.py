@@ -17,8 +17,9 @@ import torch
 
 from .configurations import NAMES, PEERS, SCHEDULES, build
 from .data import Data, DataError, read
+from .metrics import rl2e
 from .networks import parameter_count
-from .train import Diverged, Recipe, Trainer, times_to_accuracy
+from .train import Diverged, Recipe, Trainer, predict, times_to_accuracy
 
 FORMAT = 1
 
@@ -46,6 +47,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--label", help="what the run is for, to tell results apart")
     parser.add_argument("--note", help="text for the result, such as what else ran on the machine")
     parser.add_argument("--out", type=Path, help="where to write the result (.json)")
+    parser.add_argument("--predictions", type=Path, metavar="FILE",
+                        help="write what is predicted for the test samples, too (.json)")
     parser.add_argument("--quiet", action="store_true")
     return parser.parse_args()
 
@@ -56,14 +59,26 @@ def main() -> None:
         result = run(options)
     except (DataError, Diverged, torch.cuda.OutOfMemoryError) as error:
         sys.exit(f"error: {error}")
-    text = json.dumps(result)
     if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        part = options.out.with_name(options.out.name + ".part")
-        part.write_text(text + "\n")
-        os.replace(part, options.out)
+        write(options.out, result)
     else:
-        print(text)
+        print(json.dumps(result))
+
+
+def write(path: Path, content: dict) -> None:
+    """A JSON file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(json.dumps(content) + "\n")
+    os.replace(part, path)
+
+
+def write_predictions(path: Path, peer: str, trainer: Trainer) -> None:
+    """The first component at all output points of each test sample, to six digits, as `c2cnet reproduce` reads them."""
+    prediction = predict(trainer.model, trainer.test_data)
+    values = [[float(f"{v:.6g}") for v in sample] for sample in prediction[..., 0].tolist()]
+    write(path, {"format": FORMAT, "peer": NAMES[peer], "problem": trainer.test_data.problem,
+                 "rl2e": rl2e(prediction, trainer.test_data.u), "values": values})
 
 
 def run(options: argparse.Namespace) -> dict:
@@ -100,6 +115,8 @@ def run(options: argparse.Namespace) -> dict:
         trainer.run()
         wall = time.perf_counter() - started
 
+    if options.predictions:
+        write_predictions(options.predictions, options.peer, trainer)
     progress = trainer.progress
     return {
         "format": FORMAT,

@@ -368,6 +368,15 @@ pub struct Peer {
     pub peak_memory_mib: Option<f64>,
 }
 
+/// `peers/predictions/PEER-EXPERIMENT.json`: what another method predicts for an experiment's test samples.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PeerPredictions {
+    pub peer: String,
+    pub rl2e: Option<f64>,
+    /// The first component at all output points, for each test sample.
+    pub values: Vec<Vec<f64>>,
+}
+
 /// `peers/samples/*.json` is a list of these: fits of c2cnet to the first samples of a data file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SampleFit {

@@ -316,6 +316,9 @@ pub struct FigureSpec {
     #[serde(flatten)]
     pub heading: Heading,
     pub runs: Vec<String>,
+    /// Other methods whose predictions are drawn, too, where the run folder has them (predictions only).
+    #[serde(default)]
+    pub peers: Vec<String>,
 }
 
 /// What is drawn.

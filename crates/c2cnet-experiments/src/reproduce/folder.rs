@@ -2,7 +2,9 @@
 
 use super::found::Found;
 use crate::output_path;
-use crate::run_files::{self, Experiment, Files, Hardware, Picture, RunInfo};
+use crate::run_files::{
+    self, Experiment, Files, Hardware, PeerPredictions, Picture, Readable, RunInfo,
+};
 use crate::terminal::interrupt;
 use c2cnet::{C2CNet, Device};
 use c2cnet::{Error, Result};
@@ -53,6 +55,16 @@ impl Folder {
     /// Draws the figures that explain the method.
     pub fn save_method_figures(&self) -> Result<Vec<Picture>> {
         crate::method_figures::methods(&self.root)
+    }
+
+    /// What the method `peer` predicts for the test samples of the experiment.
+    ///
+    /// # Errors
+    /// Why there is nothing.
+    pub fn peer_predictions(&self, peer: &str) -> Readable<PeerPredictions> {
+        let experiment = self.root.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("../peers/predictions/{peer}-{experiment}.json");
+        run_files::read(&self.root.join(name))
     }
 
     /// What is kept of the run `id` with this seed, if it was found from the same inputs; a damaged one counts as none.

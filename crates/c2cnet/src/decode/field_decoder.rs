@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[serde(remote = "Self")]
 pub struct FieldDecoder {
     basis: FieldBasis,
-    /// For each part, $T = V\Sigma^{-1}$: coefficients from orthonormal coordinates.
+    /// For each part, $T = V\Sigma^{-1}$, or $R^{-1}$ of a QR factorisation: coefficients from orthonormal coordinates.
     #[serde(with = "tensor")]
     transforms: Vec<Mat<f64>>,
     /// The relative cut of the singular values of each part.
@@ -259,19 +259,17 @@ impl FieldDecoder {
         Ok(fields)
     }
 
-    /// $R$ with $c = Rb$ for coefficients $b$ of the retained space: $\Sigma V^\top$, parts along the
-    /// diagonal.
+    /// $R$ with $c = Rb$ for coefficients $b$ of the retained space: $\Sigma V^\top$, or the triangle that $T$ inverts, parts
+    /// along the diagonal.
     pub(crate) fn factor(&self) -> Mat<f64> {
         let mut factor = Mat::zeros(self.rank(), self.basis.len());
         let (mut row, mut column) = (0, 0);
         for transform in &self.transforms {
-            // The columns of T are orthogonal, of norm 1 / sigma.
-            let norms = linalg::column_norms_squared(transform.as_ref());
-            for (j, norm) in norms.iter().enumerate() {
-                for i in 0..transform.nrows() {
-                    factor[(row + j, column + i)] = transform[(i, j)] / norm;
-                }
-            }
+            let part = left_inverse(transform);
+            factor
+                .as_mut()
+                .submatrix_mut(row, column, part.nrows(), part.ncols())
+                .copy_from(&part);
             row += transform.ncols();
             column += transform.nrows();
         }
@@ -336,6 +334,44 @@ impl FieldDecoder {
             false => Err(Error::Data(
                 "the model's output space disagrees with its basis".into(),
             )),
+        }
+    }
+}
+
+/// $\Sigma V^\top$ of $T = V\Sigma^{-1}$, or $R$ of $T = R^{-1}$.
+fn left_inverse(transform: &Mat<f64>) -> Mat<f64> {
+    let (rows, columns) = transform.shape();
+    let below = |j: usize| transform.col(j).iter().skip(j + 1);
+    let above = |j: usize| transform.col(j).iter().take(j);
+    let triangular = rows == columns && (0..columns).all(|j| below(j).all(|&v| v == 0.0));
+    // The columns of V are orthogonal: those of a triangular one are unit vectors.
+    if triangular && (0..columns).any(|j| above(j).any(|&v| v != 0.0)) {
+        let mut inverse = Mat::identity(rows, rows);
+        linalg::solve_upper(transform.as_ref(), inverse.as_mut());
+        return inverse;
+    }
+    // The columns of T are orthogonal, of norm 1 / sigma.
+    let norms = linalg::column_norms_squared(transform.as_ref());
+    Mat::from_fn(columns, rows, |j, i| transform[(i, j)] / norms[j])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transforms_of_either_kind_are_inverted() {
+        let upper = Mat::from_fn(5, 5, |i, j| match i <= j {
+            true => 1.0 + (i + 2 * j) as f64,
+            false => 0.0,
+        });
+        let turned = linalg::Qr::new(Mat::from_fn(5, 3, |i, j| ((i * 3 + j * j) as f64).sin()));
+        let columns = turned.q_mul(Mat::<f64>::identity(3, 3).as_ref());
+        let scaled = Mat::from_fn(5, 3, |i, j| columns[(i, j)] / (1 + j) as f64);
+        for transform in [upper, scaled] {
+            let product = linalg::mul(left_inverse(&transform).as_ref(), transform.as_ref());
+            let off = product - Mat::<f64>::identity(transform.ncols(), transform.ncols());
+            assert!(off.norm_max() < 1e-12, "{:e}", off.norm_max());
         }
     }
 }

@@ -5,7 +5,7 @@ use super::withheld::norm_at_withheld;
 use super::{Targets, Withheld};
 use crate::basis::{Design, FieldBasis};
 use crate::data::Points;
-use crate::encode::{Spectrum, stack_components};
+use crate::encode::{Spectrum, Whole, stack_components};
 use crate::metrics::mean_relative;
 use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
@@ -37,7 +37,29 @@ pub(super) fn fit(
         let skip = mask(&withheld, points.len(), range.len());
         let rows: Vec<usize> = (0..skip.len()).filter(|&i| skip[i]).collect();
         let between = design.dense_rows(&rows);
-        let spectrum = Spectrum::of_one_fit(design.without_rows(&skip), cancelled)?;
+        let design = design.without_rows(&skip);
+        let cut = cut_of(cuts, p);
+        let factored = match rows.is_empty() && cut == Some(0.0) {
+            true => Whole::of_one_fit(design, cancelled)?,
+            false => Whole::Spectrum(Spectrum::of_one_fit(design, cancelled)?),
+        };
+        let norm_squared = norms_squared(stacked.as_ref(), &skip);
+        let spectrum = match factored {
+            Whole::Spectrum(spectrum) => spectrum,
+            Whole::Triangular(triangular) => {
+                let (coordinates, outside_squared) = triangular.split(stacked.as_ref());
+                space.cuts.push(0.0);
+                space.transforms.push(triangular.into_inverse_transform());
+                space.targets.push(Targets {
+                    outside_squared,
+                    norm_squared,
+                    coordinates,
+                    withheld_floor: None,
+                    readings: None,
+                });
+                continue;
+            }
+        };
         if spectrum.rank() == 0 {
             return Err(Error::Data(format!(
                 "all {} output functions are zero at the {} output points",
@@ -45,13 +67,8 @@ pub(super) fn fit(
                 points.len()
             )));
         }
-        let (rank, cut, withheld_floor) = choose_rank(
-            &spectrum,
-            between.as_ref(),
-            stacked.as_ref(),
-            &rows,
-            cut_of(cuts, p),
-        );
+        let (rank, cut, withheld_floor) =
+            choose_rank(&spectrum, between.as_ref(), stacked.as_ref(), &rows, cut);
         space.cuts.push(cut);
         let spectrum = spectrum.truncated(rank);
         space.transforms.push(spectrum.inverse_transform());
@@ -62,7 +79,7 @@ pub(super) fn fit(
                 coordinates.as_ref(),
                 Some(&skip),
             ),
-            norm_squared: norms_squared(stacked.as_ref(), &skip),
+            norm_squared,
             coordinates,
             withheld_floor,
             readings: None,

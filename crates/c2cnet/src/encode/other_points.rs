@@ -197,7 +197,7 @@ impl Expected {
     }
 }
 
-/// The smallest singular value over the largest, zero if there are fewer than functions.
+/// The smallest singular value over the largest, zero if fewer are known than functions.
 fn condition_of(spectrum: &Spectrum, part: &VectorBasis) -> f64 {
     let values = spectrum.singular_values();
     match (values.first(), values.last()) {

@@ -76,22 +76,27 @@ pub(super) fn choose_regularisation(
     }
 }
 
-/// One factorisation per part; parts with the same basis share it.
+/// One factorisation per part, of what the regularisation keeps if it is given; parts with the same basis and
+/// regularisation share it.
 pub(super) fn factor(
     basis: &FieldBasis,
     points: &Points,
     given: impl Iterator<Item = Option<Regularisation>>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<Arc<Spectrum>>> {
+    let given: Vec<_> = given.collect();
     let mut spectra: Vec<Arc<Spectrum>> = Vec::new();
-    for (p, (part, given)) in basis.parts().iter().zip(given).enumerate() {
-        check_count(points.len() * part.components().len(), part.len(), given)?;
-        let known = (0..p).find(|&q| part.shares_with(&basis.parts()[q]));
+    for (p, (part, &regularisation)) in basis.parts().iter().zip(&given).enumerate() {
+        let observations = points.len() * part.components().len();
+        check_count(observations, part.len(), regularisation)?;
+        let same = |&q: &usize| part.shares_with(&basis.parts()[q]) && given[q] == regularisation;
+        let known = (0..p).find(same);
         spectra.push(match known {
             Some(q) => spectra[q].clone(),
             None => {
                 let design = part.evaluate(points)?;
-                Arc::new(Spectrum::new_unless(design, cancelled)?)
+                let spectrum = Spectrum::for_encoder(design, regularisation, cancelled)?;
+                Arc::new(spectrum)
             }
         });
     }

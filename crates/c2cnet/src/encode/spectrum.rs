@@ -13,7 +13,9 @@
 //! $I - W^\top W = LL^\top$ of its Gram matrix, whose condition has nothing to do with that of $\Phi$: with few of them
 //! $QL^{-\top}$ is orthonormal to rounding at the others.
 
+use super::Regularisation;
 use super::clusters;
+use super::large;
 use super::orthogonal::orthogonal_norms;
 use super::orthonormal::{Cell, Orthonormal, leading_columns};
 use crate::basis::{Block, Blocks, Design, Separable};
@@ -44,7 +46,7 @@ enum Right {
 }
 
 /// Factorisations of this many functions take seconds to minutes, so cancellation is polled.
-const LONG: usize = 1500;
+pub(super) const LONG: usize = 1500;
 
 /// Points left out of a grid may carry all but this fraction of a function.
 const LEAST_LEFT: f64 = 0.01;
@@ -68,6 +70,31 @@ impl Spectrum {
         Ok(spectrum)
     }
 
+    /// As [`Spectrum::new_unless`], for an encoder of which `regularisation` is known: of thousands of functions only the
+    /// triplets that it keeps are computed.
+    ///
+    /// # Errors
+    /// As [`Spectrum::new_unless`].
+    pub(crate) fn for_encoder(
+        design: Design,
+        regularisation: Option<Regularisation>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self> {
+        match (design, regularisation) {
+            (Design::Dense(dense), Some(known)) if large::is_large(&dense) => {
+                let mut spectrum = unless(cancelled, move || {
+                    match large::above(dense.as_ref(), known)? {
+                        Some(spectrum) => Ok(spectrum),
+                        None => Self::factored(Design::Dense(dense)),
+                    }
+                })??;
+                spectrum.left.form();
+                Ok(spectrum)
+            }
+            (design, _) => Self::new_unless(design, cancelled),
+        }
+    }
+
     /// As [`Spectrum::new_unless`], but faster, for a factorisation that is applied to all samples at once and
     /// dropped: its result for a sample may depend, by rounding, on how many others there are.
     ///
@@ -89,9 +116,26 @@ impl Spectrum {
             Design::Dense(dense) => from_dense(dense)?,
             Design::Separable(separable) => from_separable(separable)?,
         };
-        let noise = f64::EPSILON * n.max(m) as f64;
-        let rank = full.rank_above(noise * full.sigma.first().copied().unwrap_or(0.0));
-        Ok(full.truncated(rank))
+        Ok(full.above_rounding(n.max(m)))
+    }
+
+    /// The triplets that are more than rounding in a matrix of this `size`.
+    pub(super) fn above_rounding(self, size: usize) -> Self {
+        let noise = f64::EPSILON * size as f64;
+        let rank = self.rank_above(noise * self.sigma.first().copied().unwrap_or(0.0));
+        self.truncated(rank)
+    }
+
+    /// Of $\Phi$, where this is the decomposition of $\Phi V_k$ for orthonormal columns $V_k$ that hold all of its right
+    /// vectors.
+    pub(super) fn turned_by(self, columns: MatRef<'_, f64>) -> Self {
+        let right = match self.right {
+            Right::Dense(v) => Right::Dense(linalg::mul(columns, v.as_ref())),
+            Right::Permutation { order, .. } => {
+                Right::Dense(linalg::select_columns(columns, &order))
+            }
+        };
+        Spectrum { right, ..self }
     }
 
     /// The singular values above rounding level, descending.
@@ -216,7 +260,11 @@ fn from_dense(dense: Mat<f64>) -> Result<Spectrum> {
             right: Right::Dense(svd.v),
         });
     }
-    let qr = linalg::Qr::new(dense);
+    from_qr(linalg::Qr::new(dense))
+}
+
+/// The decomposition of $QR$ by that of $R$.
+pub(super) fn from_qr(qr: linalg::Qr) -> Result<Spectrum> {
     let svd = linalg::thin_svd(qr.r().as_ref())?;
     Ok(Spectrum {
         left: Orthonormal::Reflections { q: qr, mix: svd.u },

@@ -2,9 +2,10 @@
 
 use crate::picture::{plane as plane_of, sorted};
 use crate::reproduce::run::Record;
+use crate::run_files::PeerPredictions;
 use crate::terminal::error;
-use c2cnet::Result;
 use c2cnet::data::{Bounds, Field, Points};
+use c2cnet::{Error, Result};
 use c2cnet_figure::colour::{BLACK, OKABE_ITO};
 use c2cnet_figure::{ColourScale, Dash, Figure, Panel, Series};
 use std::f64::consts::FRAC_PI_2;
@@ -20,8 +21,8 @@ fn predicted(record: &Record, sample: usize, points: &Points) -> Result<Vec<f64>
     Ok(values[0].col(0).iter().copied().collect())
 }
 
-/// All runs on the sample that is the first one's median, and their errors.
-pub fn predictions(title: &str, records: &[&Record]) -> Result<Figure> {
+/// All runs and other methods on the sample that is the first run's median, and their errors.
+pub fn predictions(title: &str, records: &[&Record], peers: &[PeerPredictions]) -> Result<Figure> {
     let ranked = records[0].ranked();
     let place = ranked[ranked.len() / 2].0;
     let sample = records[0].samples[place];
@@ -34,22 +35,32 @@ pub fn predictions(title: &str, records: &[&Record]) -> Result<Figure> {
     let mut errors = Panel::lines("y", "|prediction - truth|")
         .log_y()
         .title("absolute error");
-    for (record, colour) in records.iter().zip(OKABE_ITO.iter().cycle()) {
-        let found = predicted(record, sample, points)?;
+    let mut lines: Vec<(String, Vec<f64>)> = Vec::new();
+    for record in records {
+        let name = format!("{} ({})", record.spec.label, record.spec.column.name());
+        lines.push((name, predicted(record, sample, points)?));
+    }
+    for peer in peers {
+        lines.push((peer.peer.clone(), of_peer(peer, records[0], place)?));
+    }
+    let colours: Vec<_> = OKABE_ITO.into_iter().filter(|c| *c != BLACK).collect();
+    let dashes = [Dash::Solid, Dash::Short];
+    for (i, (name, found)) in lines.iter().enumerate() {
+        let colour = colours[i % colours.len()];
+        let dash = dashes[i / colours.len() % dashes.len()];
         let off: Vec<f64> = found
             .iter()
             .zip(truth)
             .map(|(p, t)| (p - t).abs())
             .collect();
-        let name = format!("{} ({})", record.spec.label, record.spec.column.name());
         let line = |name: &str, values: &[f64]| {
             let (_, values) = sorted(points.coords(), values);
             Series::line(name, &x, &values)
-                .colour(*colour)
-                .dash(Dash::Solid)
+                .colour(colour)
+                .dash(dash)
                 .width(1.3)
         };
-        values = values.series(line(&name, &found));
+        values = values.series(line(name, found));
         errors = errors.series(line("", &off));
     }
     Ok(Figure::new(title)
@@ -57,6 +68,24 @@ pub fn predictions(title: &str, records: &[&Record]) -> Result<Figure> {
         .panel_size(420.0, 300.0)
         .panel(values)
         .panel(errors))
+}
+
+/// What another method predicts for the test sample at `place`, at the points of the run.
+fn of_peer(peer: &PeerPredictions, record: &Record, place: usize) -> Result<Vec<f64>> {
+    let points = output(record).points_of(record.samples[place]).len();
+    let fits = |values: &&Vec<f64>| values.len() == points;
+    let found = peer.values.get(place).filter(fits);
+    let same = peer.values.len() == record.samples.len();
+    found.filter(|_| same).cloned().ok_or_else(|| {
+        Error::Data(format!(
+            "the predictions of {} are for {} samples with {} points, and {} samples with {points} points test here: \
+             make them again with the data of this experiment",
+            peer.peer,
+            peer.values.len(),
+            peer.values.get(place).map_or(0, Vec::len),
+            record.samples.len(),
+        ))
+    })
 }
 
 /// Where and what the input and the output of one test sample are observed.

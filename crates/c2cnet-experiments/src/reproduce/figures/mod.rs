@@ -9,7 +9,7 @@ pub use curve::draw as draw_curve;
 
 use super::experiment::{FigureKind, FigureSpec, sized};
 use super::run::{Bench, Record};
-use crate::run_files::Picture;
+use crate::run_files::{PeerPredictions, Picture};
 use c2cnet::Result;
 
 /// Draws what `spec` asks for of the runs that were made, and notes it.
@@ -26,11 +26,12 @@ pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Res
     let mut spec = spec.clone();
     spec.heading.title = sized(&spec.heading.title, first.n_train);
     let title = &spec.heading.title;
+    let peers = peers(bench, &spec);
     let figure = match spec.kind {
         FigureKind::Gallery => return samples::gallery(bench, &spec, first),
         FigureKind::Training => return curve::training(bench, &spec, &chosen),
         FigureKind::Worst => samples::worst(title, &chosen)?,
-        FigureKind::Predictions => functions::predictions(title, &chosen)?,
+        FigureKind::Predictions => functions::predictions(title, &chosen, &peers)?,
         FigureKind::Observations => functions::observations(title, first),
         FigureKind::Traces => functions::traces(title, &chosen)?,
         FigureKind::Slice => functions::slice(title, &chosen)?,
@@ -46,4 +47,19 @@ pub fn draw(bench: &mut Bench<'_>, spec: &FigureSpec, records: &[Record]) -> Res
         files,
     });
     Ok(())
+}
+
+/// What other methods predict; those that are not in the run folder are noted as missing.
+fn peers(bench: &mut Bench<'_>, spec: &FigureSpec) -> Vec<PeerPredictions> {
+    let mut found = Vec::new();
+    for peer in &spec.peers {
+        match bench.folder.peer_predictions(peer) {
+            Ok(predictions) => found.push(predictions),
+            Err(why) => {
+                let what = format!("{}: {peer} ({why})", spec.heading.title);
+                bench.findings.missing.push(what);
+            }
+        }
+    }
+    found
 }
