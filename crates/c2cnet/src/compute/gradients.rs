@@ -9,9 +9,11 @@ use rayon::prelude::*;
 /// The most training points at which gradients are averaged.
 const POINTS: usize = 4000;
 
-/// About how many multiplications one average may take. Larger problems take random combinations of the output
-/// directions in place of all of them.
-const WORK: usize = 50_000_000_000;
+/// About how many multiplications one average may take: as many as some factorisations of the kernel matrix, which the
+/// search for its parameters takes as well, within bounds. Larger problems take random combinations of the output directions
+/// in place of all of them.
+const FACTORISATIONS: usize = 60;
+const WORK: std::ops::RangeInclusive<usize> = 1_000_000_000..=50_000_000_000;
 
 /// The fewest combinations at a point: beyond that, points are left out.
 const COMBINATIONS: usize = 8;
@@ -34,9 +36,10 @@ impl Effort {
     /// For `d` output directions, `q` features and `n` samples.
     pub(crate) fn new(d: usize, q: usize, n: usize) -> Self {
         let each = (q * (n + q)).max(1);
+        let work = (FACTORISATIONS * n.pow(3) / 3).clamp(*WORK.start(), *WORK.end());
         let points = n.min(POINTS);
-        let rows = d.min((WORK / (each * points)).max(COMBINATIONS));
-        let affordable = (WORK / (each * rows.max(1))).max(ROWS);
+        let rows = d.min((work / (each * points)).max(COMBINATIONS));
+        let affordable = (work / (each * rows.max(1))).max(ROWS);
         Effort {
             points: points.min(affordable),
             rows,
