@@ -243,7 +243,7 @@ fn shared(
     let cpu = cpu_seconds();
     let (total, (encoder, coefficients)) = timed(|| {
         let basis = FieldBasis::separate(vec![basis()?])?;
-        FieldEncoder::fit(basis, &spec, Transform::None, &field)
+        FieldEncoder::fit_raw(basis, &spec, Transform::None, &field)
     })?;
     let cpu = cpu_seconds() - cpu;
     let (peak, _) = memory();
@@ -282,7 +282,7 @@ fn scattered(task: &str, directory: &Path, spec: EncoderSpec) -> Result<()> {
     let (total, (_, coefficients)) = timed(|| {
         let basis = scattered_basis()?;
         let basis = FieldBasis::separate(vec![basis.clone(), basis])?;
-        FieldEncoder::fit(basis, &spec, Transform::None, &field)
+        FieldEncoder::fit_raw(basis, &spec, Transform::None, &field)
     })?;
     let cpu = cpu_seconds() - cpu;
     let (peak, _) = memory();

@@ -120,8 +120,10 @@ impl FieldEncoder {
     }
 
     /// As [`FieldEncoder::fit`], but keeps the coefficients as they are.
-    #[cfg(test)]
-    pub(super) fn fit_raw(
+    ///
+    /// # Errors
+    /// As [`FieldEncoder::fit`].
+    pub fn fit_raw(
         basis: FieldBasis,
         spec: &EncoderSpec,
         transform: Transform,
