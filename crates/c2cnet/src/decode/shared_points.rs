@@ -67,13 +67,8 @@ pub(super) fn fit(
                 points.len()
             )));
         }
-        let (rank, cut, withheld_floor) = choose_rank(
-            &spectrum,
-            between.as_ref(),
-            stacked.as_ref(),
-            &rows,
-            cut,
-        );
+        let (rank, cut, withheld_floor) =
+            choose_rank(&spectrum, between.as_ref(), stacked.as_ref(), &rows, cut);
         space.cuts.push(cut);
         let spectrum = spectrum.truncated(rank);
         space.transforms.push(spectrum.inverse_transform());

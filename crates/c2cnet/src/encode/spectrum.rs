@@ -13,10 +13,10 @@
 //! $I - W^\top W = LL^\top$ of its Gram matrix, whose condition has nothing to do with that of $\Phi$: with few of them
 //! $QL^{-\top}$ is orthonormal to rounding at the others.
 
+use super::Regularisation;
 use super::clusters;
 use super::large;
 use super::orthonormal::{Cell, Orthonormal, leading_columns};
-use super::Regularisation;
 use crate::basis::{Block, Blocks, Design, Separable};
 use crate::error::in_order;
 use crate::observe::unless;
@@ -130,7 +130,9 @@ impl Spectrum {
     pub(super) fn turned_by(self, columns: MatRef<'_, f64>) -> Self {
         let right = match self.right {
             Right::Dense(v) => Right::Dense(linalg::mul(columns, v.as_ref())),
-            Right::Permutation { order, .. } => Right::Dense(linalg::select_columns(columns, &order)),
+            Right::Permutation { order, .. } => {
+                Right::Dense(linalg::select_columns(columns, &order))
+            }
         };
         Spectrum { right, ..self }
     }

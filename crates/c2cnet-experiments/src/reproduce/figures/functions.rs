@@ -4,8 +4,8 @@ use crate::picture::{plane as plane_of, sorted};
 use crate::reproduce::run::Record;
 use crate::run_files::PeerPredictions;
 use crate::terminal::error;
-use c2cnet::{Error, Result};
 use c2cnet::data::{Bounds, Field, Points};
+use c2cnet::{Error, Result};
 use c2cnet_figure::colour::{BLACK, OKABE_ITO};
 use c2cnet_figure::{ColourScale, Dash, Figure, Panel, Series};
 use std::f64::consts::FRAC_PI_2;
@@ -22,11 +22,7 @@ fn predicted(record: &Record, sample: usize, points: &Points) -> Result<Vec<f64>
 }
 
 /// All runs and other methods on the sample that is the first run's median, and their errors.
-pub fn predictions(
-    title: &str,
-    records: &[&Record],
-    peers: &[PeerPredictions],
-) -> Result<Figure> {
+pub fn predictions(title: &str, records: &[&Record], peers: &[PeerPredictions]) -> Result<Figure> {
     let ranked = records[0].ranked();
     let place = ranked[ranked.len() / 2].0;
     let sample = records[0].samples[place];
