@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What the tables of the paper's networks still lack (missing.py), on one GPU, in parts of less than nine minutes.
 #   bench/paper/gpu.sh PART PROGRAM OUT [--smoke]
-# PART 1: ten dimensions, 1D and 2D Darcy, random points with DeepONet and B2B, networks on the figure of floors.
-# PART 2: the plate, PCA-Net, holes, Helmholtz, other resolutions, the L, inverse Stokes, faults on the GPU.
+# PART 1: ten dimensions, 1D and 2D Darcy, random points with DeepONet and B2B, networks on the figure of floors if there is
+# time.
+# PART 2: the floors again, other resolutions, the plate, Helmholtz, holes, PCA-Net, the L, inverse Stokes, faults on the GPU.
 # Leaves OUT/paper-PART.tgz, without data and models, and logs. --smoke tries it on a CPU, with small data, a few steps and
 # without the peers. Afterwards:
 #   mkdir -p RUN && tar -xzf OUT/paper-PART.tgz -C RUN
@@ -51,7 +52,7 @@ else
             --out "$work/run/stokes" > "$out/stokes.log" 2>&1 &
         stokes=$!
     fi
-    reproduce run 400 480 elastic-plate darcy2d poisson-holes helmholtz transfer darcy-lshape inverse-stokes
+    reproduce run 400 480 floors transfer elastic-plate helmholtz poisson-holes darcy2d efficiency darcy-lshape inverse-stokes
     [ -z "$smoke" ] && wait "$stokes"
     [ -z "$smoke" ] && timeout "$(left 530)" python3 bench/gpu/faults.py "$program" | tee "$out/faults.md"
 fi

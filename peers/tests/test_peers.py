@@ -21,7 +21,7 @@ from peers.fno import SpectralConvolution
 from peers.metrics import mse, rl2e
 from peers.networks import parameter_count
 from peers.plan import read_plan
-from peers.run import read_test, turn
+from peers.run import read_test, turn, write_predictions
 from peers.train import Recipe, Trainer, one_cycle, predict, times_to_accuracy, turned
 
 torch.set_num_threads(1)
@@ -263,7 +263,12 @@ def test_peers_see_scattered_observations_and_are_tested_at_all_points(tmp_path)
     complete = read_test(whole, test)
     assert complete.y.shape == (400, 1) and complete.u.shape == (20, 400, 1)
     for peer in ("deeponet", "b2b"):
-        assert train(peer, seen, 4, complete).errors()["rl2e"] < 10
+        trainer = train(peer, seen, 4, complete)
+        assert trainer.errors()["rl2e"] < 10
+        write_predictions(tmp_path / "predictions.json", peer, trainer)
+        kept = json.loads((tmp_path / "predictions.json").read_text())
+        found = torch.tensor(kept["values"])[..., None]
+        assert rl2e(found, complete.u) == pytest.approx(kept["rl2e"], rel=1e-4)
     call("generate", "darcy1d", "-o", tmp_path / "other.npz", "--set", "n_train=80", "--set", "n_test=20")
     with pytest.raises(DataError, match="same inputs"):
         read_test(tmp_path / "other.npz", test)

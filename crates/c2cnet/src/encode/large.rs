@@ -41,12 +41,13 @@ pub(super) fn above(
     dense: MatRef<'_, f64>,
     regularisation: Regularisation,
 ) -> Result<Option<Spectrum>> {
-    let largest = linalg::largest_singular_value(dense);
-    let cut = match regularisation {
+    let (cut, relative) = match regularisation {
         Regularisation::Ridge { .. } => return Ok(None),
-        Regularisation::CutAbsolute { cut } => cut,
-        Regularisation::CutRelative { cut } => cut * largest,
+        Regularisation::CutAbsolute { cut } => (cut, false),
+        Regularisation::CutRelative { cut } => (cut, true),
     };
+    let largest = linalg::largest_singular_value(dense);
+    let cut = if relative { cut * largest } else { cut };
     let threshold = cut * cut;
     if LOST * f64::EPSILON * largest * largest > CUT_PRECISION * threshold {
         return Ok(None);
