@@ -189,17 +189,22 @@ impl Stream<'_> {
     fn check_kept(&self, state: &Begun, bytes: u64) -> Result<()> {
         let numbers = state.template.kept_per_sample();
         let part = bytes as f64 / self.shards.bytes().max(1) as f64;
-        let samples = (state.sums.samples() as f64 / part.min(1.0)).round();
+        // The sums hold first samples of later shards, too.
+        let later: usize = state.taken[state.done..].iter().sum();
+        let samples = state.sums.samples().saturating_sub(later) as f64;
+        let samples = (samples / part.min(1.0)).round();
         let needed = NETWORK_COPIES * 8.0 * numbers as f64 * samples;
-        match needed <= self.memory {
-            true => Ok(()),
-            false => Err(Error::Config(format!(
-                "--memory {}: a network trained on about {samples} samples of {numbers} coefficients needs about {}; give as \
-                 much, or fewer shards, or fit a kernel map",
-                shards::shown_bytes(self.memory),
-                shards::shown_bytes(needed)
-            ))),
+        if needed <= self.memory {
+            return Ok(());
         }
+        // They are of no use with another --memory, which may choose other bases.
+        self.checkpoints.clear()?;
+        Err(Error::Config(format!(
+            "--memory {}: a network trained on about {samples} samples of {numbers} coefficients needs about {}; give as \
+             much, or fewer shards, or fit a kernel map",
+            shards::shown_bytes(self.memory),
+            shards::shown_bytes(needed)
+        )))
     }
 
     /// The sums of the next shard.
