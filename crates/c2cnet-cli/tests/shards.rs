@@ -179,7 +179,7 @@ fn bad_shards_are_named_and_skipped_on_request() {
 fn what_shards_cannot_do_is_refused_before_any_work() {
     let folder = stream();
     for (more, words) in [
-        (&["--map", "mlp"][..], "network"),
+        (&["--map", "layered"][..], "layers"),
         (&["--test-fraction", "0.2"], "n_train into each"),
         (&["--metrics", "m.jsonl"], "no network is trained"),
         (&["--memory", "1MB", "--centres", "4000"], "enough for 102"),
@@ -193,6 +193,19 @@ fn what_shards_cannot_do_is_refused_before_any_work() {
     folder.fail(&["fit", "none/*.npz", "-o", "m.c2c"], 4, &["none/*.npz"]);
     let one = ["fit", "test.npz", "-o", "m.c2c", "--memory", "1GB"];
     folder.fail(&one, 2, &["is one file"]);
+
+    for i in 10..30 {
+        let name = format!("shards/{i}.npz");
+        shard(&folder, &name, 60 * i..60 * (i + 1), 31);
+    }
+    let mut network = vec!["fit", "shards", "-o", "model.c2c", "--map", "mlp"];
+    network.extend(&MAP[2..]);
+    network.extend(["--memory", "1.5MB", "--centres", "2"]);
+    let words = [
+        "a network trained on about",
+        "samples of 30 coefficients needs about",
+    ];
+    folder.fail(&network, 2, &words);
 }
 
 #[cfg(unix)]
@@ -203,21 +216,58 @@ fn a_fit_that_was_killed_goes_on_to_the_same_bits() {
     let expected = std::fs::read(folder.path("model.c2c")).unwrap();
     std::fs::remove_file(folder.path("model.c2c")).unwrap();
 
-    let mut arguments = vec![
-        "fit",
-        "shards",
-        "-o",
-        "model.c2c",
-        "--checkpoint-every",
-        "0",
-    ];
+    let mut arguments = vec!["fit", "shards", "-o", "model.c2c"];
+    arguments.extend(["--checkpoint-every", "0"]);
     arguments.extend(MAP);
+    killed_and_resumed(&folder, arguments, "stream.checkpoint");
+    assert!(std::fs::read(folder.path("model.c2c")).unwrap() == expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_network_is_trained_on_all_shards_and_goes_on_after_a_kill_to_the_same_bits() {
+    let folder = stream();
+    let mut arguments = vec!["fit", "shards", "-o", "model.c2c"];
+    arguments.extend(&MAP[2..]);
+    let network = "map={kind='mlp', mlp={hidden=[40, 40], steps=600}}";
+    arguments.extend(["--set", network, "--metrics", "metrics.jsonl"]);
+    let mut once = arguments.clone();
+    once.extend(["--json", "--threads", "1"]);
+    let report = folder.succeed_json(&once);
+    // A fifth of the first samples judge; the rest train.
+    assert_eq!(
+        (
+            &report["samples"],
+            &report["judges"],
+            &report["network_steps"]
+        ),
+        (&192.into(), &48.into(), &600.into())
+    );
+    let (error, linear) = (report["rl2e"].as_f64(), report["linear_rl2e"].as_f64());
+    assert!(error < linear, "{report}");
+    let expected = std::fs::read(folder.path("model.c2c")).unwrap();
+    let lines = std::fs::read_to_string(folder.path("metrics.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 100);
+    assert!(!folder.path("model.c2c.training").exists());
+
+    std::fs::remove_file(folder.path("model.c2c")).unwrap();
+    arguments.extend(["--checkpoint-every", "0"]);
+    killed_and_resumed(&folder, arguments.clone(), "stream-000002.checkpoint");
+    assert!(std::fs::read(folder.path("model.c2c")).unwrap() == expected);
+    std::fs::remove_file(folder.path("model.c2c")).unwrap();
+    killed_and_resumed(&folder, arguments, "network");
+    assert!(std::fs::read(folder.path("model.c2c")).unwrap() == expected);
+}
+
+/// Kills a fit once it has made this checkpoint, and resumes it.
+#[cfg(unix)]
+fn killed_and_resumed(folder: &Folder, mut arguments: Vec<&str>, checkpoint: &str) {
     let (model, checkpoints) = (folder.path("model.c2c"), folder.path("model.c2c.training"));
     // A fit may be done before it can be killed; its checkpoints are gone then.
     let killed = (0..20).any(|_| {
         let _ = std::fs::remove_file(&model);
         let mut process = folder.command(&arguments).spawn().unwrap();
-        let checkpoint = checkpoints.join("stream.checkpoint");
+        let checkpoint = checkpoints.join(checkpoint);
         wait_until("a checkpoint", || checkpoint.exists() || model.exists());
         process.kill().unwrap();
         process.wait().unwrap();
@@ -229,5 +279,4 @@ fn a_fit_that_was_killed_goes_on_to_the_same_bits() {
     let said = String::from_utf8_lossy(&out.stderr).to_string();
     assert!(out.status.success(), "{said}");
     assert!(said.contains("resuming: "), "{said}");
-    assert!(std::fs::read(folder.path("model.c2c")).unwrap() == expected);
 }

@@ -7,6 +7,7 @@ use crate::errors::exception;
 use c2cnet::{Error, Result};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -25,7 +26,8 @@ pub fn remember_process() {
     IMPORTER.store(std::process::id(), Relaxed);
 }
 
-/// Uses this many threads from now on, or one per core again. Results do not depend on it.
+/// Uses this many threads from now on, but no more than there are cores, or one per core again. Results do not depend on
+/// it.
 #[pyfunction]
 #[pyo3(signature = (count=None))]
 pub fn set_threads(count: Option<usize>) -> PyResult<()> {
@@ -33,7 +35,8 @@ pub fn set_threads(count: Option<usize>) -> PyResult<()> {
         let reason = "threads: give a number of at least 1, or None for one per core";
         return Err(exception(Error::Config(reason.into())));
     }
-    WANTED.store(count.unwrap_or(0), Relaxed);
+    let cores = std::thread::available_parallelism().map_or(usize::MAX, NonZeroUsize::get);
+    WANTED.store(count.map_or(0, |count| count.min(cores)), Relaxed);
     let mut own = OWN.lock().unwrap_or_else(|e| e.into_inner());
     match own.take() {
         // Of the parent: its threads could not be joined here.

@@ -68,9 +68,18 @@ impl Template {
         detached(py, || self.inner.accumulate(&data)).map(Sums::from)
     }
 
-    /// The model of sums, and how it was judged, as JSON.
-    fn finish(&self, py: Python<'_>, sums: &Sums) -> PyResult<(Model, String)> {
-        let (model, report) = detached(py, || self.inner.finish(&sums.inner))?;
+    /// The model of sums, and how it was judged, as JSON; `listener` receives the progress of a network.
+    #[pyo3(signature = (sums, listener=None))]
+    fn finish(
+        &self,
+        py: Python<'_>,
+        sums: &Sums,
+        listener: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<(Model, String)> {
+        let (template, sums) = (Arc::clone(&self.inner), Arc::clone(&sums.inner));
+        let (model, report) = watched(py, listener.as_ref(), move |watch| {
+            template.finish(&sums, watch)
+        })?;
         let mut object = json!(report);
         let choices = self.inner.choices();
         object["choices"] = choices.iter().map(ToString::to_string).collect();

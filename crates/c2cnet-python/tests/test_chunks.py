@@ -52,6 +52,17 @@ def test_chunks_add_up(data, kind):
     assert model.report_["samples"] == 100
 
 
+def test_a_network_is_trained_on_all_chunks(data):
+    network = c2cnet.MLP(hidden=[40, 40], steps=300)
+    model = begun(data, map=network)
+    for f, u in chunks(data)[1:]:
+        model.partial_fit(f, u)
+    errors = model.evaluate(data.test.f, data.test.u)
+    assert (model.report_["samples"], model.report_["network_steps"]) == (380, 300)
+    assert errors.rl2e < begun(data, map="linear").evaluate(data.test.f, data.test.u).rl2e
+    assert "network" in model.summary()
+
+
 def test_merged_anywhere(data):
     parts = chunks(data)
     model = begun(data, map="kernel")
@@ -78,8 +89,8 @@ def test_what_does_not_belong_is_named(data):
         model.merge(c2cnet.C2CNet())
     with pytest.raises(c2cnet.NotFittedError, match="first partial_fit"):
         c2cnet.C2CNet().empty()
-    with pytest.raises(ValueError, match="network"):
-        begun(data, map="mlp")
+    with pytest.raises(ValueError, match="layers"):
+        begun(data, map="layered")
     with pytest.raises(ValueError, match="samples"):
         c2cnet.dask.fit(da.zeros((10, 3)), da.zeros((9, 3)))
 
@@ -109,6 +120,22 @@ def test_dask_gives_the_same_bits_on_any_workers(data):
     assert fitted(data, 2)[0] == one
     # What a lost worker had done is done again.
     assert fitted(data, 2, kill=True)[0] == one
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_dask_tells_what_it_does(data, scheduler):
+    f, u = (da.from_array(a, chunks=(100, -1)) for a in (data.train.f, data.train.u))
+    said = []
+    settings = {"first": 100, "map": "linear", **BASES}
+    if scheduler == "threads":
+        model = c2cnet.dask.fit(f, u, data.x, data.y, verbose=said.append, **settings)
+    else:
+        cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        with cluster, distributed.Client(cluster):
+            model = c2cnet.dask.fit(f, u, data.x, data.y, verbose=said.append, **settings)
+    steps = [event["step"] for event in said]
+    assert "100 of 400 samples summed" in steps and "300 of 400 samples summed" in steps, steps
+    assert model.verbose == said.append
 
 
 def test_the_page_about_dask_runs(capsys):

@@ -49,7 +49,7 @@ fn as_tree(parts: &[Accumulator]) -> Accumulator {
 }
 
 fn model(template: &Template, sums: &Accumulator) -> C2CNet {
-    template.finish(sums).unwrap().0
+    template.finish(sums, &Silent).unwrap().0
 }
 
 fn predictions(model: &C2CNet) -> Mat<f64> {
@@ -116,7 +116,7 @@ fn a_linear_map_of_sums_is_the_one_of_all_samples() {
         (template, sums, more)
     };
     let (summed, report) = template
-        .finish(&in_order(&first, &chunks(&template, &more, 100)))
+        .finish(&in_order(&first, &chunks(&template, &more, 100)), &Silent)
         .unwrap();
     let (whole, _) = fit_plan(&all, &plan, &Silent).unwrap();
     let off = (predictions(&summed) - predictions(&whole)).norm_max();
@@ -131,9 +131,9 @@ fn a_linear_map_of_sums_is_the_one_of_all_samples() {
 #[test]
 fn more_samples_lower_the_error_of_a_kernel_map() {
     let (template, first, more) = begun("kernel");
-    let (_, alone) = template.finish(&first).unwrap();
+    let (_, alone) = template.finish(&first, &Silent).unwrap();
     let sums = in_order(&first, &chunks(&template, &more, 100));
-    let (model, report) = template.finish(&sums).unwrap();
+    let (model, report) = template.finish(&sums, &Silent).unwrap();
     assert_eq!((alone.samples, report.samples), (100, 400));
     assert_eq!(report.centres, 60);
     assert!(report.rl2e <= 1.02 * alone.rl2e, "{report:?}, {alone:?}");
@@ -149,6 +149,50 @@ fn more_samples_lower_the_error_of_a_kernel_map() {
     // A model like any other.
     let again = C2CNet::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert!(predictions(&again) == predictions(&model));
+}
+
+#[test]
+fn a_network_of_chunks_is_the_one_of_their_samples() {
+    let mut settings = settings("mlp");
+    settings["map"]["mlp"] = json!({"hidden": [30, 30], "steps": 300});
+    let settings = config(settings);
+    let all = line_data(400, 1);
+    let first = all.select(&(0..100).collect::<Vec<_>>());
+    let more = all.select(&(100..400).collect::<Vec<_>>());
+    let (template, first) = Template::fit(&first, &settings, 60, &Silent).unwrap();
+    assert_eq!(template.kept_per_sample(), 8 + 13 + 2);
+    let sums = in_order(&first, &chunks(&template, &more, 100));
+    let (model, report) = template.finish(&sums, &Silent).unwrap();
+    let bytes = model.to_bytes().unwrap();
+    // Trained on all but the judges, better than the linear map, about as well on others.
+    assert_eq!(
+        (report.samples, report.judges, report.network_steps),
+        (380, 20, 300)
+    );
+    assert!(report.rl2e < 0.7 * report.linear_rl2e, "{report:?}");
+    let test = model.evaluate(&line_data(50, 5)).unwrap();
+    assert!(test.rl2e < 2.0 * report.rl2e, "{} {report:?}", test.rl2e);
+    assert_eq!(model.info()["plan"]["map"]["kind"], "mlp");
+    // However the samples were cut, on any threads, through bytes.
+    for (width, threads) in [(100, 1), (37, 3)] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let again = pool.unwrap().install(|| {
+            let there = Template::from_bytes(&template.to_bytes().unwrap()).unwrap();
+            let sums = in_order(&first, &chunks(&there, &more, width));
+            let sums = Accumulator::from_bytes(&sums.to_bytes().unwrap()).unwrap();
+            there.finish(&sums, &Silent).unwrap().0
+        });
+        let close = (predictions(&again) - predictions(&model)).norm_max();
+        match width {
+            100 => {
+                let sources = |m: &C2CNet| m.info()["data"]["sources"].clone();
+                assert_eq!(sources(&again), sources(&model));
+                assert!(again.to_bytes().unwrap() == bytes);
+            }
+            // Encoding rounds differently.
+            _ => assert!(close < 1e-2, "{close}"),
+        }
+    }
 }
 
 #[test]
@@ -178,7 +222,7 @@ fn points_of_each_samples_own_and_vectors_are_accumulated() {
     let (template, mut sums) = Template::fit(&vectors(0.0), &kernel, 30, &Silent).unwrap();
     sums.merge(&template.accumulate(&vectors(0.0)).unwrap())
         .unwrap();
-    let (_, report) = template.finish(&sums).unwrap();
+    let (_, report) = template.finish(&sums, &Silent).unwrap();
     assert!(report.rl2e < 0.02, "{report:?}");
 }
 
@@ -192,7 +236,7 @@ fn what_does_not_belong_is_named() {
     };
     let said = |error: Error| error.to_string();
     assert!(said(sums.merge(&foreign).unwrap_err()).contains("another template"));
-    assert!(said(other.finish(&sums).unwrap_err()).contains("another template"));
+    assert!(said(other.finish(&sums, &Silent).unwrap_err()).contains("another template"));
 
     let with = |points: Points, n: usize| {
         let values = Mat::from_fn(n, 10, |i, k| ((i + k) as f64).sin());
@@ -210,12 +254,21 @@ fn what_does_not_belong_is_named() {
     let refused = said(template.accumulate(&no_outputs).unwrap_err());
     assert!(refused.contains("needs outputs"), "{refused}");
 
-    let network = config(settings("mlp"));
-    let error = Template::fit(&more, &network, 60, &Silent).unwrap_err();
-    assert!(
-        matches!(&error, Error::Config(m) if m.contains("network")),
-        "{error}"
-    );
+    for (map, words) in [
+        (json!({"kind": "layered"}), "layers"),
+        (
+            json!({"kind": "mlp", "mlp": {"recipe": "paper"}}),
+            "fields of all samples",
+        ),
+    ] {
+        let mut settings = settings("linear");
+        settings["map"] = map;
+        let error = Template::fit(&more, &config(settings), 60, &Silent).unwrap_err();
+        assert!(
+            matches!(&error, Error::Config(m) if m.contains(words)),
+            "{error}"
+        );
+    }
     let few = Template::fit(&line_data(9, 1), &config(settings("linear")), 60, &Silent);
     assert!(said(few.unwrap_err()).contains("9 first samples are too few"));
 

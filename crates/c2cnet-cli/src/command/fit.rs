@@ -12,7 +12,9 @@ use crate::shards::{ShardFlags, Shards, Source, parse_bytes, shown_bytes};
 use crate::training::{Checkpoints, MetricsFile, Training, with_resume};
 use c2cnet::internal::Claim;
 use c2cnet::map::TrainingReport;
+use c2cnet::plan::MapPlan;
 use c2cnet::report::NetworkReport;
+use c2cnet::settings::MapKind;
 use c2cnet::{C2CNet, Device, Error, FitConfig, FitReport, Plan, fit_owned, fit_plan};
 use c2cnet_experiments::explanations;
 use c2cnet_experiments::terminal::{self, Progress, Table, counted, interrupt, print_line};
@@ -32,12 +34,14 @@ for `evaluate`.
 
 Many files, a folder of .npz files or a quoted pattern are a stream: shards with the same fields and
 points, of which only one is in memory at a time. Bases and map are chosen on leading samples of some
-shards, within --memory; then linear and kernel maps are summed over all of them. An
-interrupted fit continues with --resume.
+shards, within --memory; then linear and kernel maps are summed over all of them. With --map mlp, the
+coefficients of all samples are kept, within --memory, and a network is trained on them. An interrupted
+fit continues with --resume.
 
 Examples:
   c2cnet fit data.npz -o model.c2c
   c2cnet fit 'shards/*.npz' -o model.c2c --memory 2GiB
+  c2cnet fit 'shards/*.npz' -o model.c2c --memory 8GiB --map mlp
   c2cnet fit data.npz -o model.c2c --map linear --seed 3
   c2cnet fit data.npz -o model.c2c --test-fraction 0.2
   c2cnet fit data.npz -o model.c2c --set 'output.weights=[1.0, 10.0]'
@@ -205,15 +209,7 @@ fn fit_file(
     said.iter().for_each(|warning| progress.note(warning));
     // A reader of the metrics may stop the fit as soon as they begin, and then learns how it ended.
     let deferred = interrupt::DeferredInterrupt::begin();
-    let training = Training::new(
-        progress,
-        &args.output,
-        Duration::from_secs_f64(args.checkpoint_every),
-        args.resume,
-        (args.metrics.as_deref())
-            .map(MetricsFile::create)
-            .transpose()?,
-    )?;
+    let training = training(args, progress, Checkpoints::beside(&args.output)?)?;
     let (model, report) = interrupt::patiently(|| match plan {
         Some(plan) => fit_plan(&data, plan, &training),
         None => fit_owned(data, &config, &training),
@@ -234,6 +230,18 @@ fn fit_file(
     Ok(())
 }
 
+/// Watches the networks of a fit.
+fn training(args: &Args, progress: Progress, checkpoints: Checkpoints) -> c2cnet::Result<Training> {
+    let metrics = args.metrics.as_deref().map(MetricsFile::create);
+    Ok(Training::new(
+        progress,
+        (&args.output, checkpoints),
+        Duration::from_secs_f64(args.checkpoint_every),
+        args.resume,
+        metrics.transpose()?,
+    ))
+}
+
 /// A fit to shards, read one by one.
 fn fit_shards(
     args: &Args,
@@ -241,22 +249,29 @@ fn fit_shards(
     config: &FitConfig,
     plan: Option<&Plan>,
 ) -> anyhow::Result<()> {
+    let network = match plan {
+        Some(plan) => matches!(plan.map, MapPlan::Mlp { .. }),
+        None => config.map.kind == MapKind::Mlp,
+    };
+    let no_network = "no network is trained; --map mlp trains one";
     let not_for_shards = [
         (
             "--test-fraction",
             args.test_fraction.is_some(),
             "keep some shards for testing, or write n_train into each",
         ),
-        ("--metrics", args.metrics.is_some(), "no network is trained"),
+        ("--metrics", args.metrics.is_some() && !network, no_network),
         (
             "--device",
-            args.device.device != Device::Cpu,
-            "no network is trained",
+            args.device.device != Device::Cpu && !network,
+            no_network,
         ),
     ];
     for (flag, given, why) in not_for_shards {
         if given {
-            return Err(Error::Config(format!("{flag} is not for a fit to shards: {why}")).into());
+            return Err(
+                Error::Config(format!("{flag} is not for this fit to shards: {why}")).into(),
+            );
         }
     }
     let begin = Instant::now();
@@ -274,11 +289,12 @@ fn fit_shards(
         checkpoint_every: Duration::from_secs_f64(args.checkpoint_every),
         resume: args.resume,
     };
-    let progress = Progress::start("reading the first samples");
+    let progress = Progress::start("reading the first samples").on(args.device.device);
     for note in shards.notes(args.data.len() > 1) {
         progress.note(note);
     }
-    let fitted = interrupt::patiently(|| stream.fit(&progress)).map_err(|e| match e {
+    let training = training(args, progress, checkpoints.inside("network"))?;
+    let fitted = interrupt::patiently(|| stream.fit(&training)).map_err(|e| match e {
         Error::Interrupted if checkpoints.exist() => anyhow::Error::from(e).context(format!(
             "interrupted; to resume from here:\n  {}",
             with_resume(std::env::args().skip(1))
@@ -286,9 +302,10 @@ fn fit_shards(
         other => other.into(),
     })?;
     save(args, &fitted.model)?;
+    checkpoints.inside("network").clear()?;
     checkpoints.clear()?;
     let seconds = begin.elapsed().as_secs_f64();
-    drop(progress);
+    drop(training);
     match args.json {
         true => print_shards_json(args, &fitted, seconds)?,
         false => print_shards(args, shards, &fitted, seconds)?,
@@ -336,7 +353,11 @@ fn print_shards(args: &Args, shards: &Shards, fitted: &Fitted, seconds: f64) -> 
     ))?;
     let mut table = Table::default();
     let first = format!(
-        "RL2E of the fit to {} only",
+        "RL2E of {} to {} only",
+        match report.network_steps {
+            0 => "the fit",
+            _ => "a linear fit",
+        },
         counted(report.first_samples, "first sample")
     );
     for (name, value, words) in [

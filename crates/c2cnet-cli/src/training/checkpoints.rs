@@ -26,6 +26,11 @@ impl Checkpoints {
         Ok(Checkpoints(folder))
     }
 
+    /// Other checkpoints of the same fit, in a folder inside this one.
+    pub fn inside(&self, name: &str) -> Self {
+        Checkpoints(self.0.join(name))
+    }
+
     pub fn folder(&self) -> &Path {
         &self.0
     }

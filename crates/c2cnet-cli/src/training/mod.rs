@@ -44,30 +44,30 @@ struct State {
 
 impl Training {
     /// A watcher for a fit that will write `model`, with regular checkpoints.
-    ///
-    /// # Errors
-    /// If the folder for checkpoints cannot be made.
     pub fn new(
         progress: Progress,
-        model: &Path,
+        (model, checkpoints): (&Path, Checkpoints),
         every: Duration,
         resume: bool,
         metrics: Option<MetricsFile>,
-    ) -> Result<Self> {
-        let checkpoints = Checkpoints::beside(model)?;
+    ) -> Self {
         let state = State {
             foreign: !resume && checkpoints.exist(),
             metrics,
             ..State::default()
         };
         let special = model.exists() && !model.is_file();
-        Ok(Training {
+        Training {
             progress,
             checkpoints,
             every: (!special).then_some(every),
             resume,
             state: Mutex::new(state),
-        })
+        }
+    }
+
+    pub fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     /// Says something on standard error.

@@ -43,9 +43,9 @@ class Incremental(Pictures):
     ) -> Self:
         """Fit the operator to one more chunk of samples.
 
-        The first chunk determines bases, encoders and the kind of map, which is linear or a kernel map: give as many
-        samples as :meth:`fit` would need for a useful model, a few thousand if available. Later chunks are added to
-        sums of small matrices, and their samples may be forgotten. All chunks share the points that the first one
+        The first chunk determines bases, encoders and the kind of map: give as many samples as :meth:`fit` would need for
+        a useful model, a few thousand if available. Later chunks are added to sums of small matrices, and their samples may
+        be forgotten; with ``map="mlp"`` the coefficients of all samples are kept, and a network is trained on them. All chunks share the points that the first one
         shares. The map is computed when the model is next used; ``report_`` and ``errors_`` date from then, on
         samples of the first chunk, left out of the sums until the end (``errors_.mse`` and ``errors_.rms`` are None).
 
@@ -140,7 +140,7 @@ class Incremental(Pictures):
         if self._unsolved:
             if self._template is None or self._sums is None:
                 raise NotFittedError("this C2CNet has no samples yet; call partial_fit(f, u) first")
-            self._model, report = self._template.finish(self._sums)
+            self._model, report = self._template.finish(self._sums, self._listener())
             self._unsolved = False
             self.report_ = json.loads(report)
             held = json.loads(self._model.describe())["info"]["validation"]

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
+import uuid
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -50,7 +54,9 @@ def fit(
     centres : int
         The most centres of a kernel map; time per sample and memory grow with their square.
     **parameters
-        Parameters of :class:`c2cnet.C2CNet`. The map is linear or a kernel map.
+        Parameters of :class:`c2cnet.C2CNet`. The map is linear, a kernel map or, with ``map="mlp"``, a network, which one
+        worker trains on the coefficients of all samples. With ``verbose``, the steps of the fit and the samples summed so far
+        are reported here, wherever the work is done.
 
     Returns
     -------
@@ -72,15 +78,20 @@ def fit(
     begin, share, accumulate, merge, finish = (
         dask.delayed(work, pure=False) for work in (_begin, C2CNet.empty, _accumulate, _merge, _finish)
     )
-    begun = begin(blocks[:leading], x, y, centres, parameters)
-    # Without its sums: this goes to every worker.
-    settled = share(begun)
-    sums = [begun, *(accumulate(settled, *block) for block in blocks[leading:])]
-    while len(sums) > 1:
-        pairs = [merge(*pair) for pair in zip(sums[::2], sums[1::2])]
-        sums = pairs + sums[len(sums) // 2 * 2 :]
-    (model,) = dask.compute(finish(sums[0]))
+    verbose = parameters.pop("verbose", False)
+    with _listening(C2CNet(verbose=verbose)._listener(), counts) as topic:
+        begun = begin(blocks[:leading], x, y, centres, parameters, topic)
+        # Without its sums: this goes to every worker.
+        settled = share(begun)
+        sums = [begun]
+        for number, block in enumerate(blocks[leading:], leading):
+            sums.append(accumulate(settled, *block, number, topic))
+        while len(sums) > 1:
+            pairs = [merge(*pair) for pair in zip(sums[::2], sums[1::2])]
+            sums = pairs + sums[len(sums) // 2 * 2 :]
+        (model,) = dask.compute(finish(sums[0], topic))
     fitted: C2CNet = model
+    fitted.verbose = verbose
     return fitted
 
 
@@ -127,14 +138,26 @@ def _blocks(f: Any, u: Any) -> list[tuple[Any, Any]]:
 
 
 def _begin(
-    blocks: list[tuple[NDArray[Any], NDArray[Any]]], x: Any, y: Any, centres: int, parameters: dict[str, Any]
+    blocks: list[tuple[NDArray[Any], NDArray[Any]]],
+    x: Any,
+    y: Any,
+    centres: int,
+    parameters: dict[str, Any],
+    topic: str | None,
 ) -> C2CNet:
     f, u = (np.concatenate(parts) for parts in zip(*blocks))
-    return C2CNet(**parameters).partial_fit(f, u, x, y, centres=centres)
+    begun = _watched(C2CNet(**parameters), topic).partial_fit(f, u, x, y, centres=centres)
+    _tell(topic, {"blocks": list(range(len(blocks)))})
+    begun.verbose = False
+    return begun
 
 
-def _accumulate(settled: C2CNet, f: NDArray[Any], u: NDArray[Any]) -> C2CNet:
-    return settled.empty().partial_fit(f, u)
+def _accumulate(
+    settled: C2CNet, f: NDArray[Any], u: NDArray[Any], number: int, topic: str | None
+) -> C2CNet:
+    sums = settled.empty().partial_fit(f, u)
+    _tell(topic, {"blocks": [number]})
+    return sums
 
 
 def _merge(one: C2CNet, other: C2CNet) -> C2CNet:
@@ -142,10 +165,72 @@ def _merge(one: C2CNet, other: C2CNet) -> C2CNet:
     return merged
 
 
-def _finish(all_samples: C2CNet) -> C2CNet:
-    solved: C2CNet = copy.copy(all_samples)
+def _finish(all_samples: C2CNet, topic: str | None) -> C2CNet:
+    solved = _watched(copy.copy(all_samples), topic)
+    _tell(topic, {"step": "solving for the map"})
     solved._fitted()
+    solved.verbose = False
     return solved
+
+
+#: Who listens to the fits of this process, by topic.
+_LISTENERS: dict[str, Callable[[dict[str, Any]], None]] = {}
+
+
+@contextmanager
+def _listening(listener: Callable[[str], object] | None, counts: tuple[int, ...]) -> Iterator[str | None]:
+    """Give the topic under which workers tell of their work; None if nobody listens."""
+    if listener is None:
+        yield None
+        return
+    topic, summed = f"c2cnet-{uuid.uuid4()}", set[int]()
+
+    def told(event: dict[str, Any]) -> None:
+        # A block that a lost worker had summed is told of twice.
+        summed.update(event.get("blocks", []))
+        if "blocks" in event:
+            done = sum(counts[i] for i in summed)
+            event = {"step": f"{done} of {sum(counts)} samples summed"}
+        listener(json.dumps(event))
+
+    _LISTENERS[topic] = told
+    client = _client()
+    if client is not None:
+        client.subscribe_topic(topic, lambda event: told(event[1]))
+    try:
+        yield topic
+    finally:
+        if client is not None:
+            client.unsubscribe_topic(topic)
+        del _LISTENERS[topic]
+
+
+def _client() -> Any:
+    """Return the client of ``dask.distributed`` that computes; None if another scheduler does."""
+    try:
+        from distributed import get_client
+
+        return get_client()
+    except (ImportError, ValueError):
+        return None
+
+
+def _watched(model: C2CNet, topic: str | None) -> C2CNet:
+    model.verbose = (lambda event: _tell(topic, event)) if topic else False
+    return model
+
+
+def _tell(topic: str | None, event: dict[str, Any]) -> None:
+    """Tell the fit that began this work, here or elsewhere."""
+    if topic in _LISTENERS:
+        _LISTENERS[topic](event)
+    elif topic is not None:
+        try:
+            from distributed import get_worker
+
+            get_worker().log_event(topic, event)
+        except (ImportError, ValueError):
+            pass  # another process of another scheduler, which carries no messages
 
 
 def _predict(model: C2CNet, f: NDArray[Any], y: Any) -> Any:

@@ -3,7 +3,8 @@
 //! A [`Template`] is settled on first samples: bases, encoders, output spaces and, for a kernel map, its features and
 //! centres. From then on a sample counts only by what it adds to sums of small matrices, an [`Accumulator`]: those of the
 //! normal equations of the linear map and of the kernel map on the centres. Accumulators of different samples are merged by
-//! adding them, and [`Template::finish`] makes the model of their sum.
+//! adding them, and [`Template::finish`] makes the model of their sum. Networks cannot be fitted from sums: for them an
+//! accumulator also keeps the coefficients of every sample, which are far smaller than its fields.
 //!
 //! ```text
 //! first samples ──> Template ──────┬──────────────┬───────────> finish ──> model
@@ -31,16 +32,22 @@
 //! for start in [60, 120, 180] {
 //!     sums.merge(&template.accumulate(&chunk(start)?)?)?;
 //! }
-//! let (model, report) = template.finish(&sums)?;
+//! let (model, report) = template.finish(&sums, &Silent)?;
 //! assert_eq!(report.samples, 240);
 //! assert!(model.evaluate(&chunk(999)?)?.rl2e < 1e-4);
 //! # Ok::<(), c2cnet::Error>(())
 //! ```
 
+mod finish;
+mod judges;
+mod kept;
+mod network;
 mod template;
 
-pub use template::{AccumulationReport, Template};
+pub use finish::AccumulationReport;
+pub use template::Template;
 
+use self::kept::Kept;
 use crate::map::{KernelSums, Moments};
 use crate::storage::Archive;
 use crate::{Error, Result};
@@ -56,6 +63,8 @@ pub struct Accumulator {
     sources: Vec<String>,
     moments: Moments,
     kernel: Option<KernelSums>,
+    /// For a network.
+    kept: Option<Kept>,
 }
 
 impl Accumulator {
@@ -77,7 +86,8 @@ impl Accumulator {
                 (Some(own), Some(other)) => own.is_like(other),
                 (None, None) => true,
                 _ => false,
-            };
+            }
+            && self.kept.is_some() == other.kept.is_some();
         if !same {
             return Err(Error::Data("the sums to be merged are damaged".into()));
         }
@@ -85,6 +95,9 @@ impl Accumulator {
         self.moments.add(&other.moments);
         if let (Some(own), Some(other)) = (&mut self.kernel, &other.kernel) {
             own.add(other);
+        }
+        if let (Some(own), Some(other)) = (&mut self.kept, &other.kept) {
+            own.append(other);
         }
         Ok(())
     }

@@ -18,14 +18,14 @@ const GRAM_CUT: f64 = 1e-10;
 /// How many Gram matrices there are: down to 1e-15 of the largest direction.
 const GRAM_PASSES: usize = 3;
 
-/// The values that directions are learned from: some samples show the directions of many.
-pub(super) fn some_of(values: MatRef<'_, f64>) -> Mat<f64> {
-    if values.nrows() * values.ncols() <= LARGE {
-        return values.to_owned();
+/// Which of `samples` samples with this many values directions are learned from: some show the directions of many.
+/// `None`: all of them, as it is with a selection that was made.
+pub(crate) fn learning_samples(values: usize, samples: usize) -> Option<Vec<usize>> {
+    if values * samples <= LARGE || samples <= LEARNING_SAMPLES {
+        return None;
     }
-    let (all, count) = (values.ncols(), values.ncols().min(LEARNING_SAMPLES));
-    let some: Vec<usize> = (0..count).map(|i| i * all / count).collect();
-    linalg::select_columns(values, &some)
+    let count = LEARNING_SAMPLES;
+    Some((0..count).map(|i| i * samples / count).collect())
 }
 
 /// $A \leftarrow A - QQ^\top A$.
@@ -53,7 +53,8 @@ pub(super) fn learned_directions(
     if count == 0 {
         return Ok(Mat::zeros(residuals.nrows(), 0));
     }
-    let qr = linalg::Qr::new(independent.subcols(0, count).to_owned());
+    independent.truncate(independent.nrows(), count);
+    let qr = linalg::Qr::new(independent);
     let r = qr.r();
     let mut directions = qr.q_mul(Mat::<f64>::identity(count, count).as_ref());
     // Householder's Q may turn a direction around; keep those of the mean and of U.
@@ -169,31 +170,38 @@ fn independent_directions(
     let rank = rank.min(enough(&sigma, tolerance * scale));
 
     let norm = mean.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let mut columns: Vec<Vec<f64>> = Vec::with_capacity(rank + 1);
-    let column = |k: usize| u.col(k).iter().copied().collect::<Vec<f64>>();
+    // Whether the mean is a column, and which directions are.
+    let mut with_mean = false;
+    let mut kept: Vec<usize> = Vec::with_capacity(rank);
     if norm * (samples as f64).sqrt() <= ROUNDING * total.max(scale) {
-        columns.extend((0..rank).map(column));
+        kept.extend(0..rank);
     } else {
         // What the directions so far leave of the mean. A direction that takes all of the rest follows from the mean
         // and the others; directions being orthogonal, there is at most one. Where the rest dwindles instead, each
         // direction adds something.
         let mut rest: Vec<f64> = mean.iter().map(|v| v / norm).collect();
-        columns.push(rest.clone());
+        with_mean = true;
         let mut left = Some(1.0);
         for k in 0..rank {
-            let u = column(k);
-            let part: f64 = rest.iter().zip(&u).map(|(a, b)| a * b).sum();
-            rest.iter_mut().zip(&u).for_each(|(a, b)| *a -= part * b);
+            let u = u.col_as_slice(k);
+            let part: f64 = rest.iter().zip(u).map(|(a, b)| a * b).sum();
+            rest.iter_mut().zip(u).for_each(|(a, b)| *a -= part * b);
             let remains = rest.iter().map(|v| v * v).sum::<f64>().sqrt();
             if left.is_some_and(|before| remains <= ROUNDING * before) {
                 left = None;
                 continue;
             }
-            columns.push(u);
+            kept.push(k);
             left = left.map(|_| remains);
         }
     }
-    Ok(Mat::from_fn(n, columns.len(), |i, j| columns[j][i]))
+    let first = usize::from(with_mean);
+    Ok(Mat::from_fn(n, first + kept.len(), |i, j| {
+        match j < first {
+            true => mean[i] / norm,
+            false => u[(i, kept[j - first])],
+        }
+    }))
 }
 
 #[cfg(test)]

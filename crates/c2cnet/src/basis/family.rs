@@ -370,6 +370,11 @@ impl BasisSpec {
         self.0.depends_on_values()
     }
 
+    /// The settings, if they are those of the family `F`.
+    pub(super) fn settings<F: BasisFamily>(&self) -> Option<&F> {
+        self.0.as_any().downcast_ref()
+    }
+
     /// [`BasisFamily::MIRRORED`].
     pub(crate) fn mirrored(&self) -> bool {
         self.0.mirrored()

@@ -12,7 +12,7 @@
 //! A linear basis has no offset, so $\mu$ becomes a function of its own; it is dropped if $\mu = 0$ to rounding, and
 //! a $u_k$ that $\mu$ and the directions before it already give is passed over.
 
-use super::directions::{learned_directions, some_of, without};
+use super::directions::{learned_directions, learning_samples, without};
 use super::interpolant::Interpolant;
 use super::{Basis, BasisFamily, BasisSpec, BuildContext, Design};
 use crate::cite::{self, Reference};
@@ -149,6 +149,17 @@ impl BasisFamily for PcaSpec {
     }
 }
 
+/// Whether a basis looks at no more training values than those that [`learning_samples`] names.
+pub(crate) fn learns_from_some(spec: &BasisSpec) -> bool {
+    let of_values = |h: &HybridSpec| {
+        h.prescribed
+            .as_ref()
+            .is_some_and(BasisSpec::depends_on_values)
+    };
+    let hybrid = spec.settings::<HybridSpec>();
+    spec.settings::<PcaSpec>().is_some() || hybrid.is_some_and(|h| !of_values(h))
+}
+
 /// Prescribed functions, orthonormal at the data's points, and learned directions.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(remote = "Self")]
@@ -173,22 +184,28 @@ struct Prescribed {
 impl Hybrid {
     fn new(spec: &HybridSpec, context: BuildContext<'_>) -> Result<Self> {
         let (points, values) = checked(spec, &context)?;
-        let mut residuals = some_of(values);
-        let scale = residuals.norm_l2();
+        // Without prescribed functions the values are what they leave, and need no copy.
+        let mut copy = match learning_samples(values.nrows(), values.ncols()) {
+            Some(some) => Some(linalg::select_columns(values, &some)),
+            None => spec.prescribed.as_ref().map(|_| values.to_owned()),
+        };
+        let scale = copy.as_ref().map_or(values, Mat::as_ref).norm_l2();
         let mut prescribed = None;
         let mut q = Mat::zeros(points.len(), 0);
         if let Some(inner) = &spec.prescribed {
             let basis = inner.build_boxed(context)?;
             let (columns, transform) = orthonormal(basis.evaluate(points)?.to_dense(), spec.cut)?;
             q = columns;
-            without(residuals.as_mut(), q.as_ref());
+            if let Some(residuals) = &mut copy {
+                without(residuals.as_mut(), q.as_ref());
+            }
             prescribed = Some(Prescribed { basis, transform });
         }
+        let residuals = copy.as_ref().map_or(values, Mat::as_ref);
         let functions = q.ncols();
         let most = points.len() - functions.min(points.len());
         let most = most.min(spec.learned.unwrap_or(MOST_LEARNED));
-        let directions =
-            learned_directions(residuals.as_ref(), scale, most, spec.tolerance, q.as_ref())?;
+        let directions = learned_directions(residuals, scale, most, spec.tolerance, q.as_ref())?;
         if functions + directions.ncols() == 0 {
             return Err(Error::Data(
                 "the training values are zero, which leaves nothing to learn a space from".into(),
@@ -197,7 +214,7 @@ impl Hybrid {
         let domain = context.domain.clone();
         Ok(Hybrid {
             prescribed,
-            interpolant: Interpolant::new(domain, points, residuals.as_ref(), context.triangles)?,
+            interpolant: Interpolant::new(domain, points, residuals, context.triangles)?,
             directions,
         })
     }

@@ -29,6 +29,7 @@ pub(crate) mod vector;
 pub use centres::{CentreBox, Centres, Spacing, Width};
 pub use design::{Block, Blocks, Design};
 pub(crate) use design::{build_blocks, group_by_cell};
+pub(crate) use directions::learning_samples;
 pub use family::{BasisFamily, BasisSpec, BuildContext, Ladder, LadderRequest, register};
 pub(crate) use family::{documentation as family_documentation, ladders, nearly_dependent};
 pub use finite_elements::{
@@ -36,6 +37,7 @@ pub use finite_elements::{
 };
 pub use fourier::{FourierKind, FourierSpec};
 pub(crate) use grid_polynomials::expected_error as interpolation_error;
+pub(crate) use hybrid::learns_from_some;
 pub use hybrid::{HybridSpec, PcaSpec};
 pub use laplace::{Condition, LaplaceMesh, LaplaceSpec};
 pub use mixed::{AxisKind, MixedSpec};

@@ -10,6 +10,15 @@ use rayon::prelude::*;
 /// The number of samples whose logarithms one thread computes at a time.
 const LOG_CHUNK: usize = 16;
 
+/// Takes the logarithm of every value.
+pub(crate) fn logarithm(values: &mut Mat<f64>) {
+    linalg::par_column_chunks(values.as_mut(), LOG_CHUNK, |_, chunk| {
+        for column in chunk.col_iter_mut() {
+            column.iter_mut().for_each(|v| *v = v.ln());
+        }
+    });
+}
+
 /// `N` samples of a function with one or several components.
 #[derive(Debug, Clone)]
 pub struct Field {
@@ -345,13 +354,7 @@ impl Field {
         self.check_positive()?;
         match &mut self.observations {
             Observations::Shared { values, .. } => {
-                for component in values {
-                    linalg::par_column_chunks(component.as_mut(), LOG_CHUNK, |_, chunk| {
-                        for column in chunk.col_iter_mut() {
-                            column.iter_mut().for_each(|v| *v = v.ln());
-                        }
-                    });
-                }
+                values.iter_mut().for_each(logarithm);
             }
             Observations::PerSample(samples) => samples.par_iter_mut().for_each(|sample| {
                 sample.values.iter_mut().for_each(|v| *v = v.ln());

@@ -19,6 +19,7 @@ mod tensor_grid;
 
 pub(crate) use cells::split_quads;
 pub use dataset::Dataset;
+pub(crate) use field::logarithm;
 pub use field::{Field, Observations, Scattered};
 pub use fields::Fields;
 pub use missing::Missing;

@@ -69,8 +69,8 @@ pub(crate) fn fold_maps(
 /// The linear map without the held-out samples.
 pub(crate) fn fold_linear(context: &Context<'_>, set: &MapTrainingSet<'_>) -> Result<LinearMap> {
     let train = &context.split.train;
-    LinearMap::fit_mirrored(
-        linalg::select_columns(set.coefficients, train).as_ref(),
+    LinearMap::fit_owned(
+        linalg::select_columns(set.coefficients, train),
         &set.targets.select(train),
         set.mirrors.clone(),
     )

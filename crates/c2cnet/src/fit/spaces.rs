@@ -1,12 +1,15 @@
 //! Bases of fields, built from specifications and data.
 
-use crate::basis::{Basis, BasisSpec, BuildContext, FieldBasis};
-use crate::data::{Bounds, Dataset, Field, Observations, Points};
+use crate::basis::{
+    Basis, BasisSpec, BuildContext, FieldBasis, learning_samples, learns_from_some,
+};
+use crate::data::{Bounds, Dataset, Field, Observations, Points, logarithm};
 use crate::decode::Withheld;
 use crate::encode::{Stacked, Transform};
 use crate::plan::{Components, InputPlan, OutputPlan};
 use crate::{Error, Result, linalg};
 use faer::MatRef;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The specification of one field's basis.
@@ -54,11 +57,11 @@ impl<'a> FieldSpace<'a> {
             )));
         }
         let learns = specs.iter().any(BasisSpec::depends_on_values);
-        let seen = match learns && self.transform.takes_log() {
-            true => Some(field.logarithm()?),
-            false => None,
-        };
-        let (points, values) = match seen.as_ref().unwrap_or(field).observations() {
+        let log = self.transform.takes_log();
+        if learns && log {
+            field.check_positive()?;
+        }
+        let (points, values) = match field.observations() {
             Observations::Shared { points, values } => (Some(points), Some(values)),
             Observations::PerSample(_) => (None, None),
         };
@@ -66,7 +69,10 @@ impl<'a> FieldSpace<'a> {
         let some_points = points.zip(rows.as_ref()).map(|(p, rows)| p.select(rows));
         let build_one = |spec: &BasisSpec, c: usize| -> Result<Arc<dyn Basis>> {
             let some_values = values.filter(|_| spec.depends_on_values());
-            let some_values = some_values.map(|v| learn_from.part(v[c].as_ref(), rows.as_deref()));
+            let some_values = some_values.map(|v| {
+                let rows = rows.as_deref();
+                learn_from.part(v[c].as_ref(), rows, learns_from_some(spec), log)
+            });
             spec.build(BuildContext {
                 domain: self.domain,
                 points: some_points.as_ref().or(points),
@@ -119,14 +125,35 @@ impl LearnFrom<'_> {
         (!self.withheld.is_empty()).then(|| self.withheld.fitted(0, points.len()))
     }
 
-    /// The values that may be seen, copied only if they are not all.
-    fn part<'v>(&self, values: MatRef<'v, f64>, rows: Option<&[usize]>) -> Stacked<'v> {
-        let copy = match (self.samples, rows) {
-            (None, None) => return Stacked::Borrowed(values),
-            (Some(samples), None) => linalg::select_columns(values, samples),
-            (None, Some(rows)) => linalg::select_rows(values, rows),
-            (Some(samples), Some(rows)) => linalg::select(values, rows, samples),
+    /// The values that may be seen, or their logarithms: those of `some` samples, if that is enough. Copied only if they
+    /// are not all.
+    fn part<'v>(
+        &self,
+        values: MatRef<'v, f64>,
+        rows: Option<&[usize]>,
+        some: bool,
+        log: bool,
+    ) -> Stacked<'v> {
+        let count = self.samples.map_or(values.ncols(), <[usize]>::len);
+        let points = rows.map_or(values.nrows(), <[usize]>::len);
+        let learning = learning_samples(points, count).filter(|_| some);
+        let samples: Option<Cow<'_, [usize]>> = match (self.samples, learning) {
+            (Some(samples), Some(learning)) => {
+                Some(learning.into_iter().map(|i| samples[i]).collect())
+            }
+            (None, Some(learning)) => Some(learning.into()),
+            (samples, None) => samples.map(Cow::Borrowed),
         };
+        let mut copy = match (samples, rows) {
+            (None, None) if log => values.to_owned(),
+            (None, None) => return Stacked::Borrowed(values),
+            (Some(samples), None) => linalg::select_columns(values, &samples),
+            (None, Some(rows)) => linalg::select_rows(values, rows),
+            (Some(samples), Some(rows)) => linalg::select(values, rows, &samples),
+        };
+        if log {
+            logarithm(&mut copy);
+        }
         Stacked::Owned(copy)
     }
 }

@@ -79,6 +79,18 @@ impl LinearMap {
         targets: &Targets,
         mirrors: Mirrors,
     ) -> Result<Self> {
+        Self::fit_owned(coefficients.to_owned(), targets, mirrors)
+    }
+
+    /// [`LinearMap::fit_mirrored`] without a copy of the coefficients.
+    ///
+    /// # Errors
+    /// As [`LinearMap::fit`].
+    pub(crate) fn fit_owned(
+        coefficients: Mat<f64>,
+        targets: &Targets,
+        mirrors: Mirrors,
+    ) -> Result<Self> {
         let samples = coefficients.ncols();
         if samples < 2 {
             return Err(Error::Data(format!(
@@ -86,15 +98,17 @@ impl LinearMap {
             )));
         }
         if let Some(readings) = &targets.readings {
+            let coefficients = coefficients.as_ref();
             return joint::fit_linear(coefficients, readings, mirrors, joint::Effort::FULL);
         }
-        let input_mean = linalg::column_mean(coefficients);
+        let input_mean = linalg::column_mean(coefficients.as_ref());
         let output_mean = linalg::column_mean(targets.coordinates.as_ref());
-        let mut a = coefficients.to_owned();
+        let mut a = coefficients;
         linalg::subtract_from_columns(&mut a, &input_mean);
+        let svd = mirrors.svd(a.as_ref())?;
+        drop(a);
         let mut c = targets.coordinates.clone();
         linalg::subtract_from_columns(&mut c, &output_mean);
-        let svd = mirrors.svd(a.as_ref())?;
         let largest = svd.s.first().copied().unwrap_or(0.0);
         let rank = svd
             .s

@@ -5,10 +5,12 @@
 //!            every shard ──> read ──> sums ──> merged, dropped     (checkpoints)
 //!                                               └──> model
 //! ```
+//!
+//! The sums of a network hold the coefficients of all samples. They grow, so a checkpoint holds those of one shard.
 
 use crate::reading::Reading;
 use crate::shards::{self, Failure, ShardFlags, Shards, Skipped};
-use crate::training::Checkpoints;
+use crate::training::{Checkpoints, Training};
 use c2cnet::accumulate::{AccumulationReport, Accumulator, Template};
 use c2cnet::data::Dataset;
 use c2cnet::observe::Observer;
@@ -41,6 +43,9 @@ const FIRST_PART: f64 = 0.5;
 /// The number of square matrices of centres that exist at the same time, and the fraction of memory that they may use.
 const CENTRE_SQUARES: f64 = 6.0;
 const CENTRE_PART: f64 = 0.5;
+
+/// About how many copies of the coefficients of all samples exist while a network is trained on them.
+const NETWORK_COPIES: f64 = 6.0;
 
 /// The name of the checkpoint.
 const MARK: &str = "stream";
@@ -95,15 +100,46 @@ struct State<T, S> {
 
 type Begun = State<Template, Accumulator>;
 
+/// What one shard adds for a network, as a checkpoint of its own.
+#[derive(Serialize, Deserialize)]
+struct Part {
+    mark: String,
+    /// Why there is nothing, if the shard was skipped.
+    skipped: Option<String>,
+    sums: Option<Accumulator>,
+}
+
+fn mark_of_part(shard: usize) -> String {
+    format!("{MARK}-{shard:06}")
+}
+
 impl Stream<'_> {
     /// # Errors
     /// If a shard cannot be used, unless bad ones are skipped; if there is too little memory; if interrupted.
-    pub fn fit(&self, progress: &Progress) -> Result<Fitted> {
+    pub fn fit(&self, training: &Training) -> Result<Fitted> {
+        let progress = training.progress();
         self.check_centres()?;
         let mut state = match self.checkpoint(progress)? {
             Some(state) => state,
             None => self.begin(progress)?,
         };
+        let (skipped, pace) = self.sum(&mut state, progress)?;
+        progress.step(format!(
+            "solving for {}",
+            counted(state.sums.samples(), "sample")
+        ));
+        let (model, report) = state.template.finish(&state.sums, training)?;
+        Ok(Fitted {
+            model,
+            report,
+            choices: state.template.choices(),
+            skipped,
+            pace,
+        })
+    }
+
+    /// Adds the shards that are not summed yet.
+    fn sum(&self, state: &mut Begun, progress: &Progress) -> Result<(Skipped, Pace)> {
         let mut pace = Pace {
             samples: 0,
             bytes: 0,
@@ -117,24 +153,28 @@ impl Stream<'_> {
         let mut bytes: u64 = files[..state.done].iter().map(|(_, size)| size).sum();
         while state.done < files.len() {
             let (path, size) = &files[state.done];
-            progress.amount(
-                &self.words(&state, &pace, clock),
-                bytes,
-                self.shards.bytes(),
-            );
-            match self.sums(&state, &mut pace) {
+            progress.amount(&self.words(state, &pace, clock), bytes, self.shards.bytes());
+            let sums = match self.sums(state, &mut pace) {
                 Ok(sums) => {
                     pace.samples += sums.samples();
                     state.sums.merge(&sums)?;
+                    Some(sums)
                 }
-                Err(e) => skipped.keep(shards::about(path, e), self.flags)?,
+                Err(e) => {
+                    skipped.keep(shards::about(path, e), self.flags)?;
+                    None
+                }
+            };
+            if state.template.kept_per_sample() > 0 {
+                self.write_part(state.done, sums, &skipped, progress);
             }
             state.done += 1;
             bytes += size;
             pace.bytes += size;
+            self.check_kept(state, bytes)?;
             let cancelled = Observer::cancelled(progress);
             if cancelled || written.elapsed() >= self.checkpoint_every {
-                self.write(&state, &skipped, progress);
+                self.write(state, &skipped, progress);
                 written = Instant::now();
             }
             if cancelled {
@@ -142,18 +182,29 @@ impl Stream<'_> {
             }
         }
         pace.seconds = clock.elapsed().as_secs_f64();
-        progress.step(format!(
-            "solving for {}",
-            counted(state.sums.samples(), "sample")
-        ));
-        let (model, report) = state.template.finish(&state.sums)?;
-        Ok(Fitted {
-            model,
-            report,
-            choices: state.template.choices(),
-            skipped,
-            pace,
-        })
+        Ok((skipped, pace))
+    }
+
+    /// Whether the memory is enough for the coefficients of all samples, judged by `bytes` of the shards.
+    fn check_kept(&self, state: &Begun, bytes: u64) -> Result<()> {
+        let numbers = state.template.kept_per_sample();
+        let part = bytes as f64 / self.shards.bytes().max(1) as f64;
+        // The sums hold first samples of later shards, too.
+        let later: usize = state.taken[state.done..].iter().sum();
+        let samples = state.sums.samples().saturating_sub(later) as f64;
+        let samples = (samples / part.min(1.0)).round();
+        let needed = NETWORK_COPIES * 8.0 * numbers as f64 * samples;
+        if needed <= self.memory {
+            return Ok(());
+        }
+        // They are of no use with another --memory, which may choose other bases.
+        self.checkpoints.clear()?;
+        Err(Error::Config(format!(
+            "--memory {}: a network trained on about {samples} samples of {numbers} coefficients needs about {}; give as \
+             much, or fewer shards, or fit a kernel map",
+            shards::shown_bytes(self.memory),
+            shards::shown_bytes(needed)
+        )))
     }
 
     /// The sums of the next shard.
@@ -238,7 +289,9 @@ impl Stream<'_> {
             done: 0,
             skipped: Vec::new(),
         };
-        self.write(&state, &Skipped::default(), progress);
+        // Parts of another fit would be taken for those of this one.
+        self.checkpoints.clear()?;
+        self.write_state(&state, &Skipped::default(), progress);
         Ok(state)
     }
 
@@ -300,12 +353,15 @@ impl Stream<'_> {
             ));
             return Ok(None);
         };
-        let state: Begun = archive.restore("checkpoint")?;
+        let mut state: Begun = archive.restore("checkpoint")?;
         if state.of != self.identity() || state.taken.len() != self.shards.len() {
             progress.note(format!(
                 "the checkpoint in {folder} belongs to other shards or settings; the fit starts over"
             ));
             return Ok(None);
+        }
+        if state.template.kept_per_sample() > 0 {
+            self.read_parts(&mut state)?;
         }
         progress.note(format!(
             "resuming: {} of {} shards done",
@@ -315,8 +371,14 @@ impl Stream<'_> {
         Ok(Some(state))
     }
 
-    /// A checkpoint that cannot be written does not end the fit.
+    /// Writes a checkpoint, unless every shard has its own.
     fn write(&self, state: &Begun, skipped: &Skipped, progress: &Progress) {
+        if state.template.kept_per_sample() == 0 {
+            self.write_state(state, skipped, progress);
+        }
+    }
+
+    fn write_state(&self, state: &Begun, skipped: &Skipped, progress: &Progress) {
         let state = State {
             mark: state.mark.clone(),
             of: state.of.clone(),
@@ -326,11 +388,46 @@ impl Stream<'_> {
             done: state.done,
             skipped: skipped.list().to_vec(),
         };
-        let written =
-            Archive::of(&state).and_then(|archive| self.checkpoints.write(MARK, &archive));
+        self.write_checkpoint(MARK, &state, progress);
+    }
+
+    fn write_part(
+        &self,
+        shard: usize,
+        sums: Option<Accumulator>,
+        skipped: &Skipped,
+        progress: &Progress,
+    ) {
+        let part = Part {
+            mark: mark_of_part(shard),
+            skipped: skipped.list().last().filter(|_| sums.is_none()).cloned(),
+            sums,
+        };
+        self.write_checkpoint(&part.mark, &part, progress);
+    }
+
+    /// A checkpoint that cannot be written does not end the fit.
+    fn write_checkpoint(&self, mark: &str, state: &impl Serialize, progress: &Progress) {
+        let written = Archive::of(state).and_then(|archive| self.checkpoints.write(mark, &archive));
         if let Err(e) = written {
             progress.note(format!("no checkpoint: {e}"));
         }
+    }
+
+    /// Adds the shards that have checkpoints of their own.
+    fn read_parts(&self, state: &mut Begun) -> Result<()> {
+        while state.done < self.shards.len() {
+            let Some(archive) = self.checkpoints.read(&mark_of_part(state.done))? else {
+                break;
+            };
+            let part: Part = archive.restore("checkpoint")?;
+            if let Some(sums) = &part.sums {
+                state.sums.merge(sums)?;
+            }
+            state.skipped.extend(part.skipped);
+            state.done += 1;
+        }
+        Ok(())
     }
 }
 
