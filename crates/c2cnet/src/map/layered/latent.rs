@@ -1,5 +1,6 @@
 //! The latent points, a basis at them, and the maps into and out of them.
 
+use super::elsewhere::{self, Elsewhere};
 use super::transform::Functions;
 use crate::data::Points;
 use crate::decode::FieldDecoder;
@@ -34,6 +35,9 @@ pub struct Latent {
     /// Output coordinates from values at the points, component after component.
     #[serde(with = "tensor")]
     projection: Mat<f64>,
+    /// What layers need at other points, if points are pushed through them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    elsewhere: Option<Elsewhere>,
 }
 
 restore_settled!(Latent);
@@ -60,7 +64,7 @@ impl Latent {
             } else {
                 let (values, offsets) = encoder
                     .values_at(points)
-                    .map_err(|e| elsewhere("input", name, e))?;
+                    .map_err(|e| not_there("input", name, e))?;
                 parts.push((column, values, offsets));
             }
             column += width;
@@ -80,10 +84,19 @@ impl Latent {
             constants: Mat::from_fn(constants.len(), columns, |i, j| {
                 f64::from(u8::from(constants[i] == j))
             }),
-            coordinates: between_signs(points),
+            coordinates: elsewhere::coordinates(points, &elsewhere::sides(points)),
             functions,
             projection: projection(points, outputs)?,
+            elsewhere: None,
         })
+    }
+
+    /// The same with what layers need at other points.
+    pub(crate) fn with_elsewhere(self, elsewhere: Elsewhere) -> Self {
+        Latent {
+            elsewhere: Some(elsewhere),
+            ..self
+        }
     }
 
     /// From its parts: fields and constants; functions; coordinates and projection.
@@ -100,6 +113,7 @@ impl Latent {
             coordinates,
             functions,
             projection,
+            elsewhere: None,
         }
     }
 
@@ -110,6 +124,7 @@ impl Latent {
             && self.fields.nrows().is_multiple_of(points)
             && self.constants.ncols() == self.fields.ncols()
             && self.functions.fits(points)
+            && (self.elsewhere.as_ref()).is_none_or(|e| e.fits(self, self.fields.nrows() / points))
             && self.projection.ncols().is_multiple_of(points)
             && self.projection.ncols() > 0;
         match fits {
@@ -122,9 +137,11 @@ impl Latent {
     pub(super) fn standardised(mut self, coefficients: MatRef<'_, f64>) -> Self {
         let n = self.points();
         let values = self.field_values(coefficients);
+        let mut scales = Vec::new();
         for field in 0..self.fields.nrows() / n {
             let rows = field * n..(field + 1) * n;
             let (mean, deviation) = moments(values.as_ref().subrows(rows.start, n));
+            scales.push((mean, deviation));
             scale_rows(&mut self.fields, rows.clone(), 1.0 / deviation);
             for offset in &mut self.offsets[rows] {
                 *offset = (*offset - mean) / deviation;
@@ -134,6 +151,9 @@ impl Latent {
         for i in 0..self.constants.nrows() {
             let (_, deviation) = moments(values.as_ref().subrows(i, 1));
             scale_rows(&mut self.constants, i..i + 1, 1.0 / deviation);
+        }
+        if let Some(elsewhere) = &mut self.elsewhere {
+            elsewhere.scales = scales;
         }
         self
     }
@@ -167,6 +187,10 @@ impl Latent {
 
     pub(super) fn projection(&self) -> &Mat<f64> {
         &self.projection
+    }
+
+    pub(super) fn elsewhere(&self) -> Option<&Elsewhere> {
+        self.elsewhere.as_ref()
     }
 
     pub(super) fn coordinates(&self) -> &Mat<f64> {
@@ -207,31 +231,11 @@ fn moments(values: MatRef<'_, f64>) -> (f64, f64) {
     (mean, if varies { deviation } else { 1.0 })
 }
 
-fn elsewhere(kind: &str, name: &str, error: Error) -> Error {
+fn not_there(kind: &str, name: &str, error: Error) -> Error {
     Error::Config(format!(
         "layered: {kind} {name:?} is not defined at the latent points, which are the output's ({error}); layers need \
          inputs and outputs on the same domain; choose another map"
     ))
-}
-
-/// Each coordinate between -1 and 1, one column per point.
-fn between_signs(points: &Points) -> Mat<f64> {
-    let dim = points.dim();
-    let side = |k: usize| {
-        let along = || points.iter().map(move |p| p[k]);
-        let (low, high) = (
-            along().fold(f64::INFINITY, f64::min),
-            along().fold(f64::NEG_INFINITY, f64::max),
-        );
-        (
-            0.5 * (low + high),
-            (0.5 * (high - low)).max(f64::MIN_POSITIVE),
-        )
-    };
-    let sides: Vec<(f64, f64)> = (0..dim).map(side).collect();
-    Mat::from_fn(dim, points.len(), |k, i| {
-        ((points.point(i)[k] - sides[k].0) / sides[k].1).clamp(-1.0, 1.0)
-    })
 }
 
 /// Least squares from values at the points to coordinates, outputs along the diagonal.
@@ -245,7 +249,7 @@ fn projection(points: &Points, outputs: &[(String, FieldDecoder)]) -> Result<Mat
         }
         let design = decoder
             .design_at(points, false)
-            .map_err(|e| elsewhere("output", name, e))?;
+            .map_err(|e| not_there("output", name, e))?;
         let svd = linalg::thin_svd(design.as_ref())?;
         let largest = svd.s.first().copied().unwrap_or(0.0);
         let mut v = svd.v;
