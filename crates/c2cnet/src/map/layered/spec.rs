@@ -54,7 +54,7 @@ pub enum LayeredOutputs {
 /// | `hidden` | 128 | width of the pointwise network after the last layer | 1 to 4,096 |
 /// | `basis` | `laplace` | the layers' basis: on the data's triangles, if there are any, else on the box | any family that is not learned |
 /// | `points` | 1024 | latent points, at most: the output's own, fewer lines of a larger grid, or as many well spread ones | at least 16 |
-/// | `outputs` | `points` | what they predict: fields, learned at the latent points and evaluated by pushing any point through the layers, or coordinates of the output space, which outputs whose points differ from sample to sample always have | `points`, `space` |
+/// | `outputs` | `space` | what they predict: coordinates of the output space, or fields that they learn at the latent points and that are evaluated by pushing any point through the layers, where all samples share the output's points | `space`, `points` |
 /// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
 /// | `optimiser` | `adamw`, decay 1,000 over the number of samples, at most 1; a hundredth of that for waves along periodic axes | the update rule | see [`Optimiser`] |
 /// | `schedule` | `one-cycle` | how the learning rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
@@ -113,7 +113,7 @@ impl Default for LayeredSpec {
             hidden: 128,
             basis: None,
             points: 1024,
-            outputs: LayeredOutputs::Points,
+            outputs: LayeredOutputs::Space,
             activation: Activation::Gelu,
             optimiser: None,
             schedule: Schedule::OneCycle,
