@@ -1,12 +1,13 @@
 //! What layers need at points that are not latent ones.
 
 use super::Latent;
+use super::fields::InputFields;
 use super::transform::Functions;
+use crate::Result;
 use crate::basis::FieldBasis;
 use crate::data::Points;
 use crate::encode::FieldEncoder;
 use crate::storage::tensor;
-use crate::{Error, Result, linalg};
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +25,6 @@ pub(crate) struct Elsewhere {
     transform: Mat<f64>,
     /// Centre and half of each side of the box around the latent points.
     sides: Vec<(f64, f64)>,
-    /// Mean and deviation of each input field.
-    pub(super) scales: Vec<(f64, f64)>,
 }
 
 /// What enters layers at some points.
@@ -49,18 +48,16 @@ impl Elsewhere {
             transform: functions.from_basis(&at_points)?,
             basis,
             sides: sides(points),
-            scales: Vec::new(),
         })
     }
 
     /// Whether what a file claims is consistent with the latent points.
-    pub(super) fn fits(&self, latent: &Latent, fields: usize) -> bool {
+    pub(super) fn fits(&self, latent: &Latent) -> bool {
         let shape = (self.basis.len(), latent.functions().len());
         self.basis.components() == 1
             && self.transform.shape() == shape
             && self.sides.len() == latent.coordinates().nrows()
             && self.sides.len() == self.basis.domain().dim()
-            && self.scales.len() == fields
     }
 
     /// What enters at `points`, for samples with these input coefficients.
@@ -69,63 +66,24 @@ impl Elsewhere {
     /// If a point lies outside the domain, or an input is not defined there.
     pub(super) fn entering(
         &self,
+        inputs: &InputFields,
         points: &Points,
         encoders: &[(String, FieldEncoder)],
         coefficients: MatRef<'_, f64>,
     ) -> Result<Entering> {
         let n = points.len();
         let raw = self.basis.parts()[0].evaluate(points)?;
-        let mut fields = Mat::zeros(self.scales.len() * n, coefficients.ncols());
+        let mut fields = Mat::zeros(inputs.len() * n, coefficients.ncols());
         for first in (0..n).step_by(TOGETHER) {
             let some: Vec<usize> = (first..n.min(first + TOGETHER)).collect();
-            self.fields(
-                &points.select(&some),
-                first,
-                encoders,
-                coefficients,
-                &mut fields,
-            )?;
+            let some_points = points.select(&some);
+            inputs.values_elsewhere(&some_points, first, encoders, coefficients, &mut fields)?;
         }
         Ok(Entering {
             functions: raw.mul(self.transform.as_ref()),
             fields,
             coordinates: coordinates(&self.basis.domain().wrapped(points), &self.sides),
         })
-    }
-
-    /// Standardised input fields at some points, the first of which is the one numbered `first`.
-    fn fields(
-        &self,
-        points: &Points,
-        first: usize,
-        encoders: &[(String, FieldEncoder)],
-        coefficients: MatRef<'_, f64>,
-        to: &mut Mat<f64>,
-    ) -> Result<()> {
-        let n = to.nrows() / self.scales.len().max(1);
-        let (mut column, mut field) = (0, 0);
-        for (_, encoder) in encoders {
-            let width = encoder.basis().len();
-            if encoder.vector().is_none() {
-                let (values, offsets) = encoder.values_at(points)?;
-                let of_input = linalg::mul(values.as_ref(), coefficients.subrows(column, width));
-                for component in 0..values.nrows() / points.len() {
-                    let Some((mean, deviation)) = self.scales.get(field).copied() else {
-                        return Err(Error::Data("the model's layers have fewer fields".into()));
-                    };
-                    for i in 0..points.len() {
-                        let row = component * points.len() + i;
-                        for k in 0..coefficients.ncols() {
-                            let value = of_input[(row, k)] + offsets[row];
-                            to[(field * n + first + i, k)] = (value - mean) / deviation;
-                        }
-                    }
-                    field += 1;
-                }
-            }
-            column += width;
-        }
-        Ok(())
     }
 }
 

@@ -19,6 +19,7 @@
 
 mod elsewhere;
 mod engine;
+mod fields;
 mod fit;
 mod goal;
 mod groups;

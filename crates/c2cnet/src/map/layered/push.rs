@@ -32,7 +32,7 @@ impl FieldMap for LayeredMap {
                 "the model's layers have no functions away from their points".into(),
             ));
         };
-        let entering = elsewhere.entering(points, encoders, coefficients)?;
+        let entering = elsewhere.entering(self.latent.fields(), points, encoders, coefficients)?;
         let samples: Vec<usize> = (0..coefficients.ncols()).collect();
         let mut out = Mat::zeros(self.shape.outputs * points.len(), samples.len());
         let mut pushing = Pushing::new(self, coefficients, entering);

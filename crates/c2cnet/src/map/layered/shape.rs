@@ -102,19 +102,18 @@ impl Shape {
         let mut all = vec![T::default(); self.parameters()];
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(1 << 32);
-        let part: f64 = std::env::var("LAYERS_MODES").map_or(1.0, |v| v.parse().unwrap());
-        let mut fill = |range: Range<usize>, fan_in: usize, part: f64| {
-            let bound = part / (fan_in as f64).sqrt();
+        let mut fill = |range: Range<usize>, fan_in: usize| {
+            let bound = 1.0 / (fan_in as f64).sqrt();
             for value in &mut all[range] {
                 *value = T::from_f64(bound * (2.0 * rng.random::<f64>() - 1.0));
             }
         };
-        fill(places.lift.start..places.lift.end(), self.inputs, 1.0);
+        fill(places.lift.start..places.lift.end(), self.inputs);
         for (local, modes) in &places.layers {
-            fill(local.start..local.end(), self.channels, 1.0);
-            fill(modes.clone(), self.channels, part);
+            fill(local.start..local.end(), self.channels);
+            fill(modes.clone(), self.channels);
         }
-        fill(places.inner.start..places.inner.end(), self.channels, 1.0);
+        fill(places.inner.start..places.inner.end(), self.channels);
         all
     }
 }
