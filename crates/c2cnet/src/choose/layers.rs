@@ -2,12 +2,12 @@
 
 use super::folds::PerFold;
 use super::network::{Contest, Decision, Question};
-use crate::basis::{BasisSpec, LaplaceMesh, LaplaceSpec, PointValuesSpec};
-use crate::data::{Field, TensorGrid};
+use crate::basis::{BasisSpec, PointValuesSpec};
+use crate::data::{Field, Points, TensorGrid};
 use crate::fit::{Inputs, MapTrainingSet, OutputFrame};
 use crate::map::layered::{LayeredSpec, Sizes};
 use crate::metrics::mean;
-use crate::plan::{Components, InputPlan, NetworkSpec};
+use crate::plan::{InputPlan, NetworkSpec};
 use crate::settings::{FitConfig, MapConfig};
 use crate::{Error, Result};
 
@@ -20,10 +20,6 @@ const FEWEST_SAMPLES: usize = 200;
 
 /// Inputs with at most this many values enter layers unchanged.
 const MOST_VALUES: usize = 4096;
-
-/// Larger ones on grids enter in this many smooth functions, at most, for each component: the space that is best for other
-/// maps is small, and what it leaves out limits layers.
-const MOST_FUNCTIONS: usize = 1024;
 
 /// Inputs as the layers see them, and their encoding.
 type LayerInputs = (Vec<InputPlan>, PerFold<Inputs>);
@@ -54,9 +50,7 @@ impl Layers<'_> {
         let others = inputs.0 != self.question.inputs_plan;
         Decision {
             notes: match others {
-                true => vec![format!(
-                    "layers take the inputs' values at their points, or, of more than {MOST_VALUES}, many smooth functions"
-                )],
+                true => vec!["layers take the inputs' values at their points".into()],
                 false => Vec::new(),
             },
             inputs: Some(inputs),
@@ -166,69 +160,27 @@ impl Layers<'_> {
     fn inputs(&self) -> Result<LayerInputs> {
         let fields = &self.question.context().train.inputs;
         let plans = self.question.inputs_plan.iter().zip(fields);
-        let plan = |(plan, (name, field)): (&InputPlan, &(String, Field))| match self
-            .basis_for_layers(name, field)
-        {
-            Some(basis) => InputPlan {
-                bases: vec![basis],
-                encoder: Default::default(),
-                components: Components::Separate,
-                ..plan.clone()
-            },
-            None => plan.clone(),
-        };
-        let plans: Vec<InputPlan> = plans.map(plan).collect();
+        let plans: Vec<InputPlan> = plans
+            .map(
+                |(plan, (name, field))| match self.takes_values(name, field) {
+                    true => InputPlan {
+                        bases: vec![BasisSpec::from(PointValuesSpec::default())],
+                        encoder: Default::default(),
+                        ..plan.clone()
+                    },
+                    false => plan.clone(),
+                },
+            )
+            .collect();
         let inputs = self.question.folds.encode(&plans, false)?;
         Ok((plans, inputs))
     }
 
-    /// Another basis than that of other maps, unless the settings name one or the input has no shared points.
-    fn basis_for_layers(&self, name: &str, field: &Field) -> Option<BasisSpec> {
+    fn takes_values(&self, name: &str, field: &Field) -> bool {
         let settings = self.config.input_named(name);
         let named = settings.named_bases().is_some();
         let open = !named && settings.space.is_none() && settings.encoder.is_none();
-        let points = field
-            .shared_points()
-            .filter(|_| open && !field.is_vector())?;
-        if points.len() * field.components() <= MOST_VALUES {
-            return Some(BasisSpec::from(PointValuesSpec::default()));
-        }
-        let functions = MOST_FUNCTIONS
-            .min(MOST_VALUES / field.components())
-            .min(points.len() / 4);
-        let grid = functions > 0 && TensorGrid::new(points).is_some();
-        grid.then(|| BasisSpec::from(LaplaceSpec::on(LaplaceMesh::Box, functions)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::data::{Bounds, Dataset, Field, Points};
-    use crate::{FitConfig, Silent};
-    use faer::Mat;
-    use serde_json::json;
-
-    #[test]
-    fn large_inputs_enter_layers_in_many_functions() {
-        let points = Points::grid(&Bounds::unit(2), &[66, 64]);
-        let value = |i: usize, k: usize| {
-            let (x, y) = (points.point(i)[0], points.point(i)[1]);
-            (3.0 * x + k as f64).sin() * (1.0 + y * (2.0 * k as f64).cos())
-        };
-        let f = Mat::from_fn(points.len(), 24, value);
-        let u = Mat::from_fn(points.len(), 24, |i, k| value(i, k).powi(2));
-        let field = |values| Field::shared(points.clone(), vec![values]).unwrap();
-        let data = Dataset::new(field(f), field(u)).unwrap();
-        let config: FitConfig = serde_json::from_value(json!({
-            "output": {"basis": {"family": "fourier", "kind": "cosine", "functions": 9}},
-            "map": {"kind": "layered", "layered": {
-                "functions": 4, "channels": 2, "layers": 1, "hidden": 4, "epochs": 1, "points": 16,
-            }},
-        }))
-        .unwrap();
-        let (plan, _) = crate::plan(&data, &config, &Silent).unwrap();
-        assert_eq!(plan.inputs[0].bases[0].family(), "laplace");
-        let described = serde_json::to_value(&plan.inputs[0].bases[0]).unwrap();
-        assert_eq!(described["functions"], 1024);
+        let few = |points: &Points| points.len() * field.components() <= MOST_VALUES;
+        open && !field.is_vector() && field.shared_points().is_some_and(few)
     }
 }

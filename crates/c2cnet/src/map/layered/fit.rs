@@ -99,23 +99,14 @@ fn fit_with<T: Scalar>(
     let samples = &data.samples;
     let coefficients = linalg::select_columns(samples.coefficients, &split.train);
     let fold = samples.targets.select(&split.train);
-    let groups = data.latent.functions().groups();
-    let shifts = groups.terms() > 1;
+    let shifts = data.latent.functions().groups().terms() > 1;
     let (base, of_training) = start(coefficients.as_ref(), &fold, shifts)?;
     let latent = data.latent.clone().standardised(coefficients.as_ref());
     let mut offsets = base.predict(samples.coefficients);
     replace_columns(&mut offsets, &split.train, of_training.as_ref());
     let goal = Goal::new(data, offsets);
     let scale = goal.scale(&split.train);
-    let shape = Shape {
-        inputs: latent.channels(),
-        channels: spec.channels,
-        matrices: groups.matrices(),
-        layers: spec.layers,
-        hidden: spec.hidden,
-        outputs: latent.components(),
-        activation: spec.activation,
-    };
+    let shape = Shape::new(spec, &latent);
     let frozen = Frozen::<T>::new(shape, &latent, &goal.projection);
     let frame = Frame {
         axes: None,

@@ -80,7 +80,11 @@ fn fitted() -> Fitted {
         space: linalg::select_rows(space.as_ref(), &rows),
         rows,
     };
-    let coefficients = crate::operator::stack(&[a, b]);
+    let (top, below) = (a.nrows(), b.nrows());
+    let coefficients = Mat::from_fn(top + below, SAMPLES, |i, k| match i < top {
+        true => a[(i, k)],
+        false => b[(i - top, k)],
+    });
     let data = LayeredData {
         samples: TrainingData {
             coefficients: coefficients.as_ref(),
