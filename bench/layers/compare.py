@@ -1,16 +1,20 @@
 """Layers and the default map beside networks of other authors: the same data, the same seconds, the same device.
 
     python bench/layers/compare.py FOLDER --c2cnet target/release/c2cnet --device cuda --seeds 0 1 2 --limit 540
+    python bench/layers/compare.py FOLDER --cases binary-16 binary-85 --together --device cuda
     python bench/layers/compare.py FOLDER --table
 
 FOLDER keeps the data files, made by the command where they are absent (seed 0), and `runs.jsonl`, one line per run as
 soon as it ends. Runs that are there are not repeated, failed ones neither; what does not fit into --limit seconds is left
 to the next call. A peer trains for as many seconds as the fit of `--map layered` with the same seed took, all of it included
-(or --seconds). Needs Python with torch and NumPy.
+(or --seconds). With --together the cases run beside each other, those of each case one after the other. Of networks and
+layers the record keeps the error on held-out samples over time, of peers that on test samples (curves.py draws them). Needs
+Python with torch and NumPy.
 """
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -29,7 +33,7 @@ class Case:
     settings: tuple[str, ...] = ()
     peers: tuple[str, ...] = ("fno",)
     layered: tuple[str, ...] = ()  # flags of `--map layered`
-    maps: tuple[str, ...] = ("layered", "auto")
+    maps: tuple[str, ...] = ("layered", "mlp", "auto")
     quick: tuple[str, ...] = ("n_train=24", "n_test=8")
 
 
@@ -37,11 +41,16 @@ BENCHMARK = ("coefficient=binary", "modes=421", "n_train=1000", "n_test=200")
 ALL_POINTS = ("--input-basis", 'family="point-values"')
 
 
-def layers(functions: int, points: int) -> tuple[str, ...]:
+def layers(functions: int, points: int = 1024, epochs: int = 60, channels: int = 32) -> tuple[str, ...]:
     """More functions, latent points and passes than by default, for a GPU."""
-    settings = (f"functions={functions}", f"points={points}", "epochs=60")
+    settings = (f"functions={functions}", f"points={points}", f"epochs={epochs}", f"channels={channels}")
     return tuple(word for setting in settings for word in ("--set", f"map.layered.{setting}"))
 
+
+# Ten states on 64 x 64 points are more values than layers take as they are, and the space that is best for other maps
+# leaves out more of them than the error of FNO.
+WAVES = ("--input-basis", 'family="fourier", kind="periodic", functions=441')
+FLOW = (*WAVES, *layers(441, 4096, epochs=100))
 
 CASES = {
     "binary-16": Case("darcy2d", (*BENCHMARK, "points=16", "refine=28"), layered=ALL_POINTS),
@@ -49,17 +58,23 @@ CASES = {
                       quick=("n_train=24", "n_test=8", "points=29", "refine=1")),
     "darcy2d": Case("darcy2d", layered=layers(300, 5041), quick=("n_train=24", "n_test=8", "points=29")),
     # Its inputs live on a line and its outputs on a rectangle: no layers.
-    "kdv-burgers": Case("kdv-burgers", maps=("auto",), quick=("n_train=24", "n_test=8", "points=26")),
-    "navier-stokes-1e-3": Case("navier-stokes", ("viscosity=0.001",),
+    "kdv-burgers": Case("kdv-burgers", maps=("mlp", "auto"), quick=("n_train=24", "n_test=8", "points=26")),
+    "navier-stokes-1e-3": Case("navier-stokes", ("viscosity=0.001",), layered=FLOW,
                                quick=("n_train=24", "n_test=8", "points=32", "grid=32", "modes=8", "steps=20")),
-    "navier-stokes-1e-4": Case("navier-stokes", ("viscosity=0.0001", "grid=128", "steps=100", "modes=42"),
+    # The same with inputs in the space that is best for other maps.
+    "navier-stokes-1e-3-few-waves": Case("navier-stokes", ("viscosity=0.001",), layered=layers(441, 4096, epochs=100), peers=(),
+                                         quick=("n_train=24", "n_test=8", "points=32", "grid=32", "modes=8", "steps=20")),
+    "navier-stokes-1e-4": Case("navier-stokes", ("viscosity=0.0001", "grid=128", "steps=100", "modes=42"), layered=FLOW,
                                quick=("n_train=24", "n_test=8", "points=32", "grid=32", "modes=8", "steps=20")),
     "nonlinear-diffusion": Case("nonlinear-diffusion", peers=("deeponet", "b2b"),
                                 quick=("n_train=24", "n_test=8", "points=320", "reference=1300")),
     "darcy-lshape": Case("darcy-lshape", ("n_train=5000", "n_test=1000"), peers=("deeponet", "b2b"),
                          quick=("n_train=24", "n_test=8", "grid=11", "points=100", "reference=600")),
+    # As many samples as the paper has.
+    "darcy-lshape-51000": Case("darcy-lshape", peers=("deeponet", "b2b"), layered=layers(256, channels=48, epochs=40),
+                               quick=("n_train=24", "n_test=8", "grid=11", "points=100", "reference=600")),
 }
-MAPS = ("layered", "auto")
+MAPS = ("layered", "mlp", "auto")
 
 
 class OutOfTime(Exception):
@@ -103,6 +118,9 @@ def main() -> None:
         print(table(record.rows))
         return
     options.folder.mkdir(parents=True, exist_ok=True)
+    if options.together:
+        together(options.cases)
+        return
     clock = Clock(options.limit)
     try:
         for seed in options.seeds:  # every case once before any twice
@@ -112,13 +130,27 @@ def main() -> None:
         print(f"stopped after {options.limit:g} s; call again to go on", file=sys.stderr)
 
 
+def together(cases: list[str]) -> None:
+    """Calls this script once for each case, with as many threads as there are for each."""
+    given = [word for word in sys.argv if word != "--together"]
+    if "--cases" in given:
+        start = given.index("--cases")
+        given = given[:start] + [w for w in given[start + 1:] if w not in cases]
+    threads = str(max(1, (os.cpu_count() or 1) // len(cases)))
+    beside = {**os.environ, "RAYON_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+    running = [subprocess.Popen([sys.executable, *given, "--cases", case], env=beside) for case in cases]
+    if any([process.wait() for process in running]):
+        sys.exit("a case failed; what the others found is recorded")
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--c2cnet", default=str(ROOT / "target/release/c2cnet"), help="the command")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES), metavar="CASE",
                         help=f"of {', '.join(CASES)}; default: all")
-    parser.add_argument("--maps", nargs="+", choices=MAPS, default=list(MAPS))
+    parser.add_argument("--maps", nargs="+", choices=MAPS, default=["layered", "auto"])
+    parser.add_argument("--together", action="store_true", help="one process per case, all at a time")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--seconds", type=float, help="of a peer's training; default: as many as `layered` took")
@@ -171,14 +203,29 @@ def generate(case: Case, data: Path, options: argparse.Namespace, clock: Clock) 
 def fit(case: Case, kind: str, data: Path, seed: int, options: argparse.Namespace, clock: Clock) -> dict:
     model = data.with_name(f"{data.stem}.{kind}.{seed}.c2c")
     own = [*case.layered, *(w for s in options.settings for w in ("--set", s))] if kind == "layered" else []
-    flags = ["--map", kind, "--seed", seed, "--device", options.device, *own]
+    metrics = model.with_suffix(".jsonl")
+    flags = ["--map", kind, "--seed", seed, "--device", options.device, "--metrics", metrics, *own]
+    metrics.unlink(missing_ok=True)
     started = time.monotonic()
     fitted = answer(clock, options.c2cnet, "fit", data, "-o", model, "--force", *flags)
     seconds = time.monotonic() - started
     errors = answer(clock, options.c2cnet, "evaluate", model, data)
     parameters = answer(clock, options.c2cnet, "inspect", model)["map"].get("parameters")
     return {"rl2e": errors["rl2e"], "seconds": round(seconds, 2), "parameters": parameters,
-            "map": fitted["map"], "timings": fitted["timings"], "flags": [str(f) for f in flags]}
+            "map": fitted["map"], "timings": fitted["timings"], "withheld_rl2e": fitted.get("withheld_rl2e"),
+            "curve": held_out(metrics, fitted), "flags": [str(f) for f in flags]}
+
+
+def held_out(metrics: Path, fitted: dict) -> list[list[float]]:
+    """Seconds, steps and error on held-out samples while a network was judged; seconds count what came before it."""
+    training = (fitted.get("network") or {}).get("judged")
+    if not training or not metrics.exists():
+        return []
+    before = fitted["timings"]["search"] + fitted["timings"]["encoding"]
+    rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+    rows = [row for row in rows if row.get("validation_rl2e") is not None]
+    return [[round(before + training["seconds"] * row["step"] / training["steps"], 3), row["step"],
+             row["validation_rl2e"]] for row in rows]
 
 
 def budget(key: dict, options: argparse.Namespace, record: Record) -> float | None:

@@ -8,7 +8,7 @@ use c2cnet::C2CNet;
 use c2cnet::Result;
 use c2cnet::data::{Fields, Points};
 use c2cnet::operator::OutputSummary;
-use faer::Mat;
+use faer::{Mat, MatRef};
 use numpy::PyArrayDyn;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -85,21 +85,23 @@ impl Model {
         match self.places(output, at)? {
             Places::Shared(points) => {
                 let fields = detached(py, || {
-                    let coordinates = self.net.predict_coordinates(&inputs)?;
+                    let prediction = self.net.prediction(&inputs)?;
                     // The output takes the memory of the inputs: fresh pages would cost more than they hold.
                     drop(inputs);
-                    self.net.decode(coordinates.as_ref(), output, &points)
+                    prediction.at(output, &points)
                 })?;
                 Ok(arrays::into_values(py, fields)?.into_any())
             }
             Places::PerSample(points) => {
-                let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
-                self.decode_each(py, &coordinates, output, &points)
+                let prediction = detached(py, || self.net.prediction(&inputs))?;
+                let of_sample = |k, points: &Points| prediction.of_sample(k, output, points);
+                each(py, prediction.samples(), &points, of_sample)
             }
             Places::Nodes => {
-                let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
-                let nodes = self.nodes_of(py, &coordinates, output)?;
-                self.decode_each(py, &coordinates, output, &nodes)
+                let prediction = detached(py, || self.net.prediction(&inputs))?;
+                let nodes = self.nodes_of(py, prediction.coordinates(), output)?;
+                let of_sample = |k, points: &Points| prediction.of_sample(k, output, points);
+                each(py, prediction.samples(), &nodes, of_sample)
             }
             Places::None => {
                 let net = &self.net;
@@ -123,7 +125,7 @@ impl Model {
         }
         let inputs = arrays::fields(py, &inputs)?;
         let coordinates = detached(py, || self.net.predict_coordinates(&inputs))?;
-        let nodes = self.nodes_of(py, &coordinates, output)?;
+        let nodes = self.nodes_of(py, coordinates.as_ref(), output)?;
         let shape = [nodes.len(), nodes[0].len(), nodes[0].dim()];
         let coords: Vec<f64> = nodes.iter().flat_map(Points::coords).copied().collect();
         Ok(Some(arrays::array(py, &shape, &coords)?))
@@ -174,7 +176,7 @@ impl Model {
             }
             Places::PerSample(points) => self.decode_each(py, &coordinates, output, &points),
             Places::Nodes => {
-                let nodes = self.nodes_of(py, &coordinates, output)?;
+                let nodes = self.nodes_of(py, coordinates.as_ref(), output)?;
                 self.decode_each(py, &coordinates, output, &nodes)
             }
             Places::None => {
@@ -305,10 +307,10 @@ impl Model {
     fn nodes_of(
         &self,
         py: Python<'_>,
-        coordinates: &Mat<f64>,
+        coordinates: MatRef<'_, f64>,
         output: &str,
     ) -> PyResult<Vec<Points>> {
-        let nodes = detached(py, || self.net.nodes(coordinates.as_ref(), output))?;
+        let nodes = detached(py, || self.net.nodes(coordinates, output))?;
         Ok(nodes.unwrap_or_default())
     }
 
@@ -319,28 +321,35 @@ impl Model {
         output: &str,
         points: &[Points],
     ) -> PyResult<Bound<'py, PyAny>> {
-        if points.len() != coordinates.ncols() {
-            return Err(exception(c2cnet::Error::shape(
-                "y",
-                format!("points of {} samples", coordinates.ncols()),
-                format!("of {}", points.len()),
-            )));
-        }
         let net = &self.net;
-        let decoded = detached(py, || {
-            let one = |(k, points): (usize, &Points)| {
-                net.decode(coordinates.as_ref().subcols(k, 1), output, points)
-            };
-            points
-                .iter()
-                .enumerate()
-                .map(one)
-                .collect::<Result<Vec<_>>>()
-        })?;
-        let list = PyList::empty(py);
-        for fields in &decoded {
-            list.append(arrays::values(py, fields).get_item(0)?)?;
-        }
-        Ok(list.into_any())
+        let of_sample =
+            |k, points: &Points| net.decode(coordinates.as_ref().subcols(k, 1), output, points);
+        each(py, coordinates.ncols(), points, of_sample)
     }
+}
+
+/// The fields of `samples`, one after the other, at points of their own.
+fn each<'py>(
+    py: Python<'py>,
+    samples: usize,
+    points: &[Points],
+    of_sample: impl Fn(usize, &Points) -> c2cnet::Result<Vec<Mat<f64>>> + Send + Sync,
+) -> PyResult<Bound<'py, PyAny>> {
+    if points.len() != samples {
+        return Err(exception(c2cnet::Error::shape(
+            "y",
+            format!("points of {samples} samples"),
+            format!("of {}", points.len()),
+        )));
+    }
+    let fields = detached(py, || {
+        let all = points.iter().enumerate();
+        all.map(|(k, points)| of_sample(k, points))
+            .collect::<Result<Vec<_>>>()
+    })?;
+    let list = PyList::empty(py);
+    for fields in &fields {
+        list.append(arrays::values(py, fields).get_item(0)?)?;
+    }
+    Ok(list.into_any())
 }

@@ -234,29 +234,23 @@ impl Predictor {
     fn predict(&self, input: &Path, data: &Dataset) -> Result<Dataset> {
         let model = &self.model;
         let targets = targets(input, self.places.as_ref(), model, data)?;
-        let coordinates = model.predict_coordinates(&data.inputs)?;
+        let prediction = model.prediction(&data.inputs)?;
         let mut outputs = Fields::default();
         for (name, target) in targets {
             let target = match target {
                 Some(target) => target,
                 None => {
-                    let nodes = model.nodes(coordinates.as_ref(), &name)?;
+                    let nodes = model.nodes(prediction.coordinates(), &name)?;
                     Target::PerSample(nodes.unwrap_or_default())
                 }
             };
             let values = match &target {
-                Target::Shared(points) => {
-                    vec![model.decode(coordinates.as_ref(), &name, points)?]
-                }
-                Target::Vector => {
-                    vec![model.decode(coordinates.as_ref(), &name, &Points::origin())?]
-                }
+                Target::Shared(points) => vec![prediction.at(&name, points)?],
+                Target::Vector => vec![prediction.at(&name, &Points::origin())?],
                 Target::PerSample(samples) => samples
                     .iter()
                     .enumerate()
-                    .map(|(k, points)| {
-                        model.decode(coordinates.as_ref().subcols(k, 1), &name, points)
-                    })
+                    .map(|(k, points)| prediction.of_sample(k, &name, points))
                     .collect::<Result<_>>()?,
             };
             let mut all = model.summary().outputs.into_iter();

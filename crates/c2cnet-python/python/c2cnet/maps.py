@@ -229,6 +229,9 @@ class Layered(Map):
         The settings of a basis other than eigenfunctions of the Laplacian.
     points : int
         The most latent points.
+    outputs : {"space", "points"}
+        What they predict: coordinates of the output space, or fields that are evaluated by pushing any
+        point through the layers.
     activation : {"gelu", "gelu-tanh", "tanh", "relu", "silu"}
         Between layers.
     optimiser : dict, optional
@@ -264,6 +267,7 @@ class Layered(Map):
         hidden: int = 128,
         basis: dict[str, Any] | None = None,
         points: int = 1024,
+        outputs: Literal["space", "points"] = "space",
         activation: Literal["gelu", "gelu-tanh", "tanh", "relu", "silu"] = "gelu",
         optimiser: dict[str, Any] | None = None,
         schedule: Literal["paper", "one-cycle", "cosine", "constant"] = "one-cycle",
@@ -280,6 +284,7 @@ class Layered(Map):
         self.hidden = hidden
         self.basis = basis
         self.points = points
+        self.outputs = outputs
         self.activation = activation
         self.optimiser = optimiser
         self.schedule = schedule

@@ -228,13 +228,19 @@ impl FieldDecoder {
         points: &Points,
     ) -> Result<Vec<Mat<f64>>> {
         let mut components = self.decode_divided(coordinates, points)?;
-        for (component, size) in components.iter_mut().zip(&self.sizes) {
-            *component *= faer::Scale(*size);
-        }
+        self.in_units(&mut components);
         Ok(components)
     }
 
-    fn decode_divided(
+    /// Gives components, one matrix each, their sizes.
+    pub(crate) fn in_units(&self, components: &mut [Mat<f64>]) {
+        for (component, size) in components.iter_mut().zip(&self.sizes) {
+            *component *= faer::Scale(*size);
+        }
+    }
+
+    /// The same before components take their sizes.
+    pub(crate) fn decode_divided(
         &self,
         coordinates: MatRef<'_, f64>,
         points: &Points,

@@ -102,6 +102,16 @@ const TRANSFORM_SLAB: usize = 256;
 /// A parameter is chosen from the factorisations of at most this many samples.
 const CHOICE_SAMPLES: usize = 64;
 
+/// A component of a function at points, from coefficients.
+pub(crate) struct ComponentAt {
+    /// The first of its coefficients.
+    pub first: usize,
+    /// Values from coefficients.
+    pub values: Mat<f64>,
+    /// What is added.
+    pub offsets: Vec<f64>,
+}
+
 impl FieldEncoder {
     /// Fits the encoder to training samples and encodes them. Coefficients of nearly dependent
     /// functions are replaced by coordinates in which distances are those of the functions ($Ra$ in
@@ -330,36 +340,49 @@ impl FieldEncoder {
         Ok(Some(encoder.amplification()))
     }
 
-    /// The values of a function at `points`, components below each other, from what [`FieldEncoder::encode`] gives:
-    /// a matrix, and what is added. Logarithms where the transform takes them.
+    /// For each component, its values at `points` from what [`FieldEncoder::encode`] gives. Logarithms where the
+    /// transform takes them.
     ///
     /// # Errors
     /// If the dimension differs or a point lies outside the domain.
-    pub(crate) fn values_at(&self, points: &Points) -> Result<(Mat<f64>, Vec<f64>)> {
+    pub(crate) fn components_at(&self, points: &Points) -> Result<Vec<ComponentAt>> {
         let n = points.len();
-        let mut values = Mat::zeros(n * self.basis.components(), self.basis.len());
-        let mut column = 0;
+        let mut all = Vec::new();
+        let mut first = 0;
         for (p, (part, range)) in self.basis.ranges().enumerate() {
             let at = self.frame.undo(p, part.evaluate(points)?.to_dense());
-            let to = values
-                .as_mut()
-                .submatrix_mut(range.start * n, column, at.nrows(), at.ncols());
-            { to }.copy_from(&at);
-            column += at.ncols();
+            for c in 0..range.len() {
+                let mut values = at.as_ref().subrows(c * n, n).to_owned();
+                let offsets = self.take_deviations(&mut values, first);
+                all.push(ComponentAt {
+                    first,
+                    values,
+                    offsets,
+                });
+            }
+            first += at.ncols();
         }
+        Ok(all)
+    }
+
+    /// From functions to what standardised coefficients multiply, the first of which is number `first`; returns what is
+    /// added.
+    fn take_deviations(&self, values: &mut Mat<f64>, first: usize) -> Vec<f64> {
         let mut offsets = vec![0.0; values.nrows()];
-        if let Some(Standard { mean, deviation }) = &self.standard {
-            for j in 0..values.ncols() {
-                let varies = deviation[j] > CONSTANT_BELOW * mean[j].abs();
-                let by = if varies { deviation[j] } else { 0.0 };
-                let of_function = values.col_as_slice_mut(j).iter_mut();
-                for (v, offset) in of_function.zip(&mut offsets) {
-                    *offset += *v * mean[j];
-                    *v *= by;
-                }
+        let Some(Standard { mean, deviation }) = &self.standard else {
+            return offsets;
+        };
+        for j in 0..values.ncols() {
+            let (mean, deviation) = (mean[first + j], deviation[first + j]);
+            let varies = deviation > CONSTANT_BELOW * mean.abs();
+            let by = if varies { deviation } else { 0.0 };
+            let of_function = values.col_as_slice_mut(j).iter_mut();
+            for (v, offset) in of_function.zip(&mut offsets) {
+                *offset += *v * mean;
+                *v *= by;
             }
         }
-        Ok((values, offsets))
+        offsets
     }
 
     /// The transform.

@@ -49,8 +49,13 @@ fn coordinates_give_the_values_of_functions() {
             let off = |v: f64| if joint { 1.0 } else { v };
             let spec = EncoderSpec::ridge(1e-12);
             let (encoder, a) = FieldEncoder::fit(basis, &spec, transform, &field).unwrap();
-            let (values, offsets) = encoder.values_at(&points).unwrap();
-            let found = crate::linalg::mul(values.as_ref(), a.as_ref());
+            let components = encoder.components_at(&points).unwrap();
+            let found: Vec<faer::Mat<f64>> = (components.iter())
+                .map(|c| {
+                    let of_component = a.as_ref().subrows(c.first, c.values.ncols());
+                    crate::linalg::mul(c.values.as_ref(), of_component)
+                })
+                .collect();
             for k in 0..6 {
                 for row in 0..160 {
                     let truth = value(row / 80, row % 80, k);
@@ -59,7 +64,8 @@ fn coordinates_give_the_values_of_functions() {
                     } else {
                         truth
                     };
-                    let error = (found[(row, k)] + offsets[row] - truth).abs();
+                    let (c, i) = (row / 80, row % 80);
+                    let error = (found[c][(i, k)] + components[c].offsets[i] - truth).abs();
                     assert!(error < off(1e-3), "{transform:?} {row} {k}: {error:e}");
                 }
             }

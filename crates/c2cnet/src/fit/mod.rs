@@ -32,7 +32,7 @@ use crate::map::mlp::TrainingReport;
 use crate::map::{CoefficientMap, KernelReport, LinearMap, Mirrors};
 use crate::metrics::mean;
 use crate::observe::Work;
-use crate::operator::{C2CNet, EvaluationReport, MapsToEvaluate, stack, vector_label};
+use crate::operator::{C2CNet, Direct, EvaluationReport, MapsToEvaluate, stack, vector_label};
 use crate::plan::{InputPlan, MapPlan, OutputPlan, Plan};
 use crate::report::{Candidate, Choice, FitReport, Seconds, Subject};
 use crate::{Result, compute, linalg};
@@ -374,6 +374,7 @@ pub(crate) fn judge(
     let maps = MapsToEvaluate {
         decoders: &outputs.decoders,
         map,
+        direct: Direct::new(map, &inputs.encoders, &outputs.decoders),
         linear,
     };
     maps.evaluate(coefficients.as_ref(), &truth, true)

@@ -6,7 +6,7 @@ use crate::data::{Field, Fields, Observations, Scattered};
 use crate::decode::{FieldDecoder, SampleTarget, Targets};
 use crate::error::in_order;
 use crate::map::Mirrors;
-use crate::map::layered::{Latent, LayeredData};
+use crate::map::layered::{Latent, LayeredData, ValuesAtPoints};
 use crate::map::mlp::{MlpSpec, Recipe, TrainingData};
 use crate::plan::{MapPlan, NetworkSpec, PlannedMap};
 use crate::{Error, Result, linalg};
@@ -63,11 +63,13 @@ impl<'a> MapTrainingSet<'a> {
     /// If the frame was made for another map.
     pub(crate) fn for_layers(&self) -> Result<LayeredData<'a>> {
         let latent = self.frame.and_then(|frame| frame.latent.as_ref());
+        let (latent, values) = latent.ok_or_else(|| {
+            Error::Config("layers cannot be trained on what another map needs".into())
+        })?;
         Ok(LayeredData {
             samples: self.for_network(),
-            latent: latent.ok_or_else(|| {
-                Error::Config("layers cannot be trained on what another map needs".into())
-            })?,
+            latent,
+            values: values.as_ref(),
         })
     }
 }
@@ -82,8 +84,8 @@ pub(crate) struct OutputFrame {
     /// $Q$ and $u$ at the fitted points.
     field: Option<(Mat<f64>, Mat<f64>)>,
     per_sample: Option<Vec<SampleTarget>>,
-    /// What layers live on.
-    latent: Option<Latent>,
+    /// What layers live on, and the truth there if they learn it.
+    latent: Option<(Latent, Option<ValuesAtPoints>)>,
 }
 
 impl OutputFrame {
@@ -115,10 +117,14 @@ impl OutputFrame {
     ) -> Result<Self> {
         match spec {
             NetworkSpec::Mlp(spec) => Self::for_network(context, outputs, spec),
-            NetworkSpec::Layered(spec) => Ok(OutputFrame {
-                latent: Some(latent(context, inputs, outputs, spec)?),
-                ..Self::for_network(context, outputs, &MlpSpec::default())?
-            }),
+            NetworkSpec::Layered(spec) => {
+                let images = image_outputs(context)?;
+                let fields = images.as_ref().unwrap_or(&context.train.outputs);
+                Ok(OutputFrame {
+                    latent: Some(latent(context, inputs, outputs, fields, spec)?),
+                    ..Self::for_network(context, outputs, &MlpSpec::default())?
+                })
+            }
         }
     }
 

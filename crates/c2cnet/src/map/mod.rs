@@ -24,7 +24,7 @@ pub(crate) use kernel_search::{KernelChoice, KernelSearch};
 pub use kernel_search::{KernelReport, PassReport};
 pub use kernel_spec::KernelSpec;
 pub(crate) use layered::LayeredMap;
-pub use layered::LayeredSpec;
+pub use layered::{LayeredOutputs, LayeredSpec};
 pub(crate) use linear::{GIVE_UP_RATIO, LinearMap};
 pub(crate) use mirrors::Mirrors;
 pub(crate) use mlp::MlpMap;
@@ -37,6 +37,8 @@ pub(crate) use nystrom::{KernelSums, Landmarks};
 pub(crate) use split::Split;
 
 use crate::Result;
+use crate::data::Points;
+use crate::encode::FieldEncoder;
 use crate::storage::{Record, Registry, Storable, serialize_tagged, split_tag};
 use faer::{Mat, MatRef};
 use serde::de::{DeserializeOwned, Error as _};
@@ -65,6 +67,29 @@ pub(crate) trait CoefficientMap: Storable + Send + Sync + std::fmt::Debug {
 
     /// A description in one line.
     fn describe(&self) -> String;
+
+    /// The same map as one that evaluates outputs itself, if it does.
+    fn field_map(&self) -> Option<&dyn FieldMap> {
+        None
+    }
+}
+
+/// A map that evaluates outputs at points itself: a function of the output space plus one that it is not bound to.
+pub(crate) trait FieldMap {
+    /// The coordinates of the function in the output space, one column per sample.
+    fn base(&self, coefficients: MatRef<'_, f64>) -> Mat<f64>;
+
+    /// What is added to it at `points`, components of all outputs below each other, one column per sample. The
+    /// coefficients are what `encoders` made of the inputs.
+    ///
+    /// # Errors
+    /// If an input or the map is not defined at a point.
+    fn added(
+        &self,
+        coefficients: MatRef<'_, f64>,
+        encoders: &[(String, FieldEncoder)],
+        points: &Points,
+    ) -> Result<Mat<f64>>;
 }
 
 type Restore = fn(Record) -> Result<Box<dyn CoefficientMap>>;

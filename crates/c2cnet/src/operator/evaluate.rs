@@ -1,5 +1,6 @@
 //! Errors of coefficient maps against true outputs.
 
+use super::direct::{Direct, ErrorsAtPoints};
 use super::model::{check_fit, check_kind, field_named};
 use super::{ComponentErrors, EvaluationReport, OutputErrors, QuantityError};
 use crate::data::Fields;
@@ -13,6 +14,8 @@ use faer::{Mat, MatRef};
 pub(crate) struct MapsToEvaluate<'a> {
     pub decoders: &'a [(String, FieldDecoder)],
     pub map: &'a dyn CoefficientMap,
+    /// The map as one that evaluates outputs at their points itself, if it does.
+    pub direct: Option<Direct<'a>>,
     pub linear: &'a LinearMap,
 }
 
@@ -34,7 +37,7 @@ impl MapsToEvaluate<'_> {
         };
         let mut sums = Sums::new(samples);
         let mut start = 0;
-        for (name, decoder) in self.decoders {
+        for (place, (name, decoder)) in self.decoders.iter().enumerate() {
             let field = field_named(truth, name, "output")?;
             if field.samples() != samples {
                 return Err(Error::shape(
@@ -51,7 +54,18 @@ impl MapsToEvaluate<'_> {
             let withheld = if withheld { decoder.withheld() } else { &none };
             let evaluation = Evaluation::new(decoder, field, withheld)
                 .map_err(|e| e.at_points_of("output", name))?;
-            sums.add(name, &evaluation, &predictions.rows(start, decoder.rank()));
+            let of_output = predictions.rows(start, decoder.rank());
+            let errors = match self.direct.filter(|_| !evaluation.is_vector()) {
+                Some(direct) => {
+                    let divided = decoder.sizes().len() == field.components();
+                    let divided = divided.then(|| field.divided(decoder.sizes()));
+                    let field = divided.as_ref().unwrap_or(field);
+                    let errors = direct.errors(coefficients, place, field, withheld);
+                    errors.map_err(|e| e.at_points_of("output", name))?
+                }
+                None => in_space(&evaluation, of_output.map),
+            };
+            sums.add(name, &evaluation, &of_output, errors);
             start += decoder.rank();
         }
         let mut report = sums.report();
@@ -119,8 +133,9 @@ impl Sums {
         name: &str,
         evaluation: &Evaluation,
         predictions: &Predictions<MatRef<'_, f64>>,
+        errors: ErrorsAtPoints,
     ) {
-        let map = evaluation.errors_squared(predictions.map);
+        let map = errors.all;
         let mean = evaluation.errors_squared(predictions.mean);
         add(&mut self.map, &map);
         add(
@@ -138,7 +153,7 @@ impl Sums {
             rms: (norms.iter().sum::<f64>() / values as f64).sqrt(),
             values,
             withheld_points: evaluation.withheld_points,
-            components: component_errors(evaluation, predictions),
+            components: component_errors(evaluation, predictions, &errors.components),
         });
         add(&mut self.floor, &evaluation.floor_squared);
         add(&mut self.norm, &evaluation.norm_squared);
@@ -153,8 +168,8 @@ impl Sums {
         };
         self.quantities.extend(entries.enumerate().map(quantity));
         let at_withheld = evaluation.withheld_errors_squared(predictions.map);
-        if let (Some((map, norm)), Some(floor)) = (at_withheld, &evaluation.withheld_floor_squared)
-        {
+        if let (Some((_, norm)), Some(floor)) = (at_withheld, &evaluation.withheld_floor_squared) {
+            let map = errors.withheld;
             let zero = || vec![0.0; map.len()];
             let sums = self.withheld.get_or_insert_with(|| WithheldSums {
                 map: zero(),
@@ -191,11 +206,21 @@ impl Sums {
     }
 }
 
+/// Errors of the function of the output space that has these coordinates.
+fn in_space(evaluation: &Evaluation, coordinates: MatRef<'_, f64>) -> ErrorsAtPoints {
+    let withheld = evaluation.withheld_errors_squared(coordinates);
+    ErrorsAtPoints {
+        all: evaluation.errors_squared(coordinates),
+        components: evaluation.component_errors_squared(coordinates),
+        withheld: withheld.map_or(Vec::new(), |(errors, _)| errors),
+    }
+}
+
 fn component_errors(
     evaluation: &Evaluation,
     predictions: &Predictions<MatRef<'_, f64>>,
+    map: &[Vec<f64>],
 ) -> Vec<ComponentErrors> {
-    let map = evaluation.component_errors_squared(predictions.map);
     let of_mean = evaluation.component_errors_squared(predictions.mean);
     let norms = &evaluation.component_norms_squared;
     let all = map.iter().zip(&of_mean).zip(norms);

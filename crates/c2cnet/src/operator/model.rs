@@ -1,6 +1,6 @@
 //! A fitted operator.
 
-use super::{EvaluationReport, MapsToEvaluate, MovingNodes};
+use super::{Direct, EvaluationReport, MapsToEvaluate, MovingNodes};
 use crate::basis::FieldBasis;
 use crate::data::{Dataset, Field, Fields, Points};
 use crate::decode::FieldDecoder;
@@ -129,7 +129,16 @@ impl C2CNet {
     /// # Errors
     /// As [`C2CNet::encode`], or if the map gives values that are not finite.
     pub fn predict_coordinates(&self, inputs: &Fields) -> Result<Mat<f64>> {
-        let coordinates = self.map.predict(self.encode(inputs)?.as_ref());
+        self.coordinates(inputs, self.encode(inputs)?.as_ref())
+    }
+
+    /// The same for inputs with these coefficients.
+    pub(super) fn coordinates(
+        &self,
+        inputs: &Fields,
+        coefficients: MatRef<'_, f64>,
+    ) -> Result<Mat<f64>> {
+        let coordinates = self.map.predict(coefficients);
         for k in 0..coordinates.ncols() {
             if let Some(v) = coordinates.col(k).iter().find(|v| !v.is_finite()) {
                 return Err(Error::Numerical(format!(
@@ -206,11 +215,11 @@ impl C2CNet {
         inputs: &Fields,
         points: &Points,
     ) -> Result<Vec<Mat<f64>>> {
-        let coordinates = self.predict_coordinates(inputs)?;
-        self.decode(coordinates.as_ref(), output, points)
+        self.prediction(inputs)?.at(output, points)
     }
 
-    /// The output called `output` at `points`, from the coordinates of all outputs.
+    /// The output called `output` at `points`, from the coordinates of all outputs: a function of the output space. What
+    /// layers predict need not lie there; see [`C2CNet::prediction`].
     ///
     /// # Errors
     /// If there is no such output, the number of coordinates does not match the outputs, or a point
@@ -306,9 +315,12 @@ impl C2CNet {
     /// If the data does not fit the model or has no outputs.
     pub fn evaluate(&self, data: &Dataset) -> Result<EvaluationReport> {
         let coefficients = self.encode(&data.inputs)?;
+        let direct = Direct::new(self.map.as_ref(), &self.inputs, &self.outputs);
         let maps = MapsToEvaluate {
             decoders: &self.outputs,
             map: self.map.as_ref(),
+            // Nodes that move are known in the output space alone.
+            direct: direct.filter(|_| self.moving.is_empty()),
             linear: &self.linear,
         };
         if self.moving.is_empty() {

@@ -1,6 +1,7 @@
 //! From coefficients and targets to a trained map.
 
 use super::engine::{Engine, Samples};
+use super::goal::{Goal, ValuesAtPoints};
 use super::network::{Frozen, Inputs, Workspace};
 use super::on_device::Packed;
 use super::shape::Shape;
@@ -40,6 +41,8 @@ pub struct LayeredData<'a> {
     pub samples: TrainingData<'a>,
     /// What the layers live on.
     pub latent: &'a Latent,
+    /// The truth at the latent points, where layers are trained there.
+    pub(crate) values: Option<&'a ValuesAtPoints>,
 }
 
 impl LayeredMap {
@@ -96,38 +99,32 @@ fn fit_with<T: Scalar>(
     let samples = &data.samples;
     let coefficients = linalg::select_columns(samples.coefficients, &split.train);
     let fold = samples.targets.select(&split.train);
-    let groups = data.latent.functions().groups();
-    let shifts = groups.terms() > 1;
+    let shifts = data.latent.functions().groups().terms() > 1;
     let (base, of_training) = start(coefficients.as_ref(), &fold, shifts)?;
     let latent = data.latent.clone().standardised(coefficients.as_ref());
     let mut offsets = base.predict(samples.coefficients);
     replace_columns(&mut offsets, &split.train, of_training.as_ref());
-    let scale = scale(
-        &fold.coordinates,
-        linalg::select_columns(offsets.as_ref(), &split.train),
-        samples.count,
-    );
-    let shape = Shape {
-        inputs: latent.channels(),
-        channels: spec.channels,
-        matrices: groups.matrices(),
-        layers: spec.layers,
-        hidden: spec.hidden,
-        outputs: latent.components(),
-        activation: spec.activation,
-    };
-    let frozen = Frozen::<T>::new(shape, &latent);
+    let goal = Goal::new(data, offsets);
+    let scale = goal.scale(&split.train);
+    let shape = Shape::new(spec, &latent);
+    let frozen = Frozen::<T>::new(shape, &latent, &goal.projection);
     let frame = Frame {
         axes: None,
         scale,
-        offsets: Some(offsets.as_ref()),
+        offsets: Some(goal.offsets.as_ref()),
+    };
+    let compared = TrainingData {
+        targets: &goal.targets,
+        count: goal.count,
+        per_sample: samples.per_sample.filter(|_| data.values.is_none()),
+        ..*samples
     };
     let of = |indices: &[usize]| Samples::<T> {
         inputs: Inputs::new(
             &latent,
             linalg::select_columns(samples.coefficients, indices).as_ref(),
         ),
-        objective: Objective::new(&samples.outputs(), indices, &frame, None),
+        objective: Objective::new(&compared.outputs(), indices, &frame, None),
     };
     let training = of(&split.train);
     let validation = (!split.validation.is_empty()).then(|| of(&split.validation));
@@ -205,19 +202,6 @@ fn replace_columns(matrix: &mut Mat<f64>, places: &[usize], by: Option<&Mat<f64>
     }
 }
 
-/// The root mean square, over samples and values, of the residuals of the map that layers add to.
-fn scale(truth: &Mat<f64>, base: Mat<f64>, values: usize) -> f64 {
-    let left: f64 = linalg::column_norms_squared((truth - base).as_ref())
-        .iter()
-        .sum();
-    let scale = (left / (truth.ncols() * values.max(1)) as f64).sqrt();
-    if scale > 0.0 && scale.is_finite() {
-        scale
-    } else {
-        1.0
-    }
-}
-
 fn begin<'a, T: Scalar>(
     frozen: &'a Frozen<T>,
     training: &'a Samples<T>,
@@ -241,7 +225,7 @@ fn begin<'a, T: Scalar>(
 
 /// The coordinates that the layers add, one column per sample.
 pub(super) fn predict(map: &LayeredMap, coefficients: MatRef<'_, f64>) -> Mat<f64> {
-    let frozen = Frozen::<f64>::new(map.shape, &map.latent);
+    let frozen = Frozen::<f64>::new(map.shape, &map.latent, map.latent.projection());
     let inputs = Inputs::new(&map.latent, coefficients);
     let all: Vec<usize> = (0..coefficients.ncols()).collect();
     let mut work = Workspace::new(&frozen, JUDGED_TOGETHER.min(all.len()), false);

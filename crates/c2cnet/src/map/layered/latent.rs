@@ -1,5 +1,7 @@
 //! The latent points, a basis at them, and the maps into and out of them.
 
+use super::elsewhere::{self, Elsewhere};
+use super::fields::{InputFields, moments};
 use super::transform::Functions;
 use crate::data::Points;
 use crate::decode::FieldDecoder;
@@ -17,12 +19,8 @@ const UNSEEN: f64 = 1e-6;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Latent {
-    /// Input fields at the points from input coefficients, field after field.
-    #[serde(with = "tensor")]
-    fields: Mat<f64>,
-    /// What is added to them.
-    #[serde(with = "tensor")]
-    offsets: Vec<f64>,
+    /// Input fields at the points from input coefficients.
+    fields: InputFields,
     /// Values that are constant over the points, from input coefficients.
     #[serde(with = "tensor")]
     constants: Mat<f64>,
@@ -34,6 +32,9 @@ pub struct Latent {
     /// Output coordinates from values at the points, component after component.
     #[serde(with = "tensor")]
     projection: Mat<f64>,
+    /// What layers need at other points, if points are pushed through them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    elsewhere: Option<Elsewhere>,
 }
 
 restore_settled!(Latent);
@@ -49,41 +50,34 @@ impl Latent {
         inputs: &[(String, FieldEncoder)],
         outputs: &[(String, FieldDecoder)],
     ) -> Result<Self> {
-        let columns = inputs.iter().map(|(_, e)| e.basis().len()).sum();
-        let mut parts = Vec::new();
+        let fields = InputFields::new(points, inputs)?;
         let mut constants = Vec::new();
         let mut column = 0;
-        for (name, encoder) in inputs {
+        for (_, encoder) in inputs {
             let width = encoder.basis().len();
             if encoder.vector().is_some() {
                 constants.extend(column..column + width);
-            } else {
-                let (values, offsets) = encoder
-                    .values_at(points)
-                    .map_err(|e| elsewhere("input", name, e))?;
-                parts.push((column, values, offsets));
             }
             column += width;
         }
-        let rows = parts.iter().map(|(_, v, _)| v.nrows()).sum();
-        let mut fields = Mat::zeros(rows, columns);
-        let mut offsets = Vec::with_capacity(rows);
-        for (column, values, offset) in parts {
-            let (n, m) = values.shape();
-            let block = fields.as_mut().submatrix_mut(offsets.len(), column, n, m);
-            { block }.copy_from(values);
-            offsets.extend(offset);
-        }
         Ok(Latent {
             fields,
-            offsets,
-            constants: Mat::from_fn(constants.len(), columns, |i, j| {
+            constants: Mat::from_fn(constants.len(), column, |i, j| {
                 f64::from(u8::from(constants[i] == j))
             }),
-            coordinates: between_signs(points),
+            coordinates: elsewhere::coordinates(points, &elsewhere::sides(points)),
             functions,
             projection: projection(points, outputs)?,
+            elsewhere: None,
         })
+    }
+
+    /// The same with what layers need at other points.
+    pub(crate) fn with_elsewhere(self, elsewhere: Elsewhere) -> Self {
+        Latent {
+            elsewhere: Some(elsewhere),
+            ..self
+        }
     }
 
     /// From its parts: fields and constants; functions; coordinates and projection.
@@ -94,22 +88,30 @@ impl Latent {
         [coordinates, projection]: [Mat<f64>; 2],
     ) -> Self {
         Latent {
-            offsets: vec![0.0; fields.nrows()],
-            fields,
+            fields: InputFields::dense(&fields, coordinates.ncols()),
             constants,
             coordinates,
             functions,
             projection,
+            elsewhere: None,
         }
+    }
+
+    /// The error of an input or output that is not defined at the latent points.
+    pub(super) fn not_there(kind: &str, name: &str, error: Error) -> Error {
+        Error::Config(format!(
+            "layered: {kind} {name:?} is not defined at the latent points, which are the output's ({error}); layers need \
+             inputs and outputs on the same domain; choose another map"
+        ))
     }
 
     fn settle(&mut self) -> Result<()> {
         let points = self.points();
         let fits = points > 0
-            && self.offsets.len() == self.fields.nrows()
-            && self.fields.nrows().is_multiple_of(points)
-            && self.constants.ncols() == self.fields.ncols()
+            && self.fields.fits(points)
+            && self.constants.ncols() == self.fields.coefficients()
             && self.functions.fits(points)
+            && (self.elsewhere.as_ref()).is_none_or(|e| e.fits(self))
             && self.projection.ncols().is_multiple_of(points)
             && self.projection.ncols() > 0;
         match fits {
@@ -120,16 +122,7 @@ impl Latent {
 
     /// The same with fields and constants of mean 0 and deviation 1 over the samples `coefficients`.
     pub(super) fn standardised(mut self, coefficients: MatRef<'_, f64>) -> Self {
-        let n = self.points();
-        let values = self.field_values(coefficients);
-        for field in 0..self.fields.nrows() / n {
-            let rows = field * n..(field + 1) * n;
-            let (mean, deviation) = moments(values.as_ref().subrows(rows.start, n));
-            scale_rows(&mut self.fields, rows.clone(), 1.0 / deviation);
-            for offset in &mut self.offsets[rows] {
-                *offset = (*offset - mean) / deviation;
-            }
-        }
+        self.fields.standardise(coefficients);
         let values = linalg::mul(self.constants.as_ref(), coefficients);
         for i in 0..self.constants.nrows() {
             let (_, deviation) = moments(values.as_ref().subrows(i, 1));
@@ -145,7 +138,7 @@ impl Latent {
 
     /// How many values enter at each point.
     pub(super) fn channels(&self) -> usize {
-        self.fields.nrows() / self.points() + self.constants.nrows() + self.coordinates.nrows()
+        self.fields.len() + self.constants.nrows() + self.coordinates.nrows()
     }
 
     /// How many values leave at each point.
@@ -154,7 +147,7 @@ impl Latent {
     }
 
     pub(super) fn inputs(&self) -> usize {
-        self.fields.ncols()
+        self.fields.coefficients()
     }
 
     pub(super) fn outputs(&self) -> usize {
@@ -169,18 +162,21 @@ impl Latent {
         &self.projection
     }
 
+    pub(super) fn elsewhere(&self) -> Option<&Elsewhere> {
+        self.elsewhere.as_ref()
+    }
+
     pub(super) fn coordinates(&self) -> &Mat<f64> {
         &self.coordinates
     }
 
     /// Fields at the points, one column per sample.
     pub(super) fn field_values(&self, coefficients: MatRef<'_, f64>) -> Mat<f64> {
-        let mut values = linalg::mul(self.fields.as_ref(), coefficients);
-        for k in 0..values.ncols() {
-            let column = values.col_as_slice_mut(k).iter_mut();
-            column.zip(&self.offsets).for_each(|(v, o)| *v += o);
-        }
-        values
+        self.fields.values(coefficients)
+    }
+
+    pub(super) fn fields(&self) -> &InputFields {
+        &self.fields
     }
 
     /// Constant values, one column per sample.
@@ -196,44 +192,6 @@ fn scale_rows(matrix: &mut Mat<f64>, rows: Range<usize>, by: f64) {
     }
 }
 
-/// Mean and deviation of all entries; 1 in place of no deviation.
-fn moments(values: MatRef<'_, f64>) -> (f64, f64) {
-    let count = (values.nrows() * values.ncols()).max(1) as f64;
-    let all = || (0..values.ncols()).flat_map(|k| values.col(k).iter().copied());
-    let mean = all().sum::<f64>() / count;
-    let variance = all().map(|v| (v - mean).powi(2)).sum::<f64>() / count;
-    let deviation = variance.sqrt();
-    let varies = deviation > 1e-12 * mean.abs() && deviation > 0.0;
-    (mean, if varies { deviation } else { 1.0 })
-}
-
-fn elsewhere(kind: &str, name: &str, error: Error) -> Error {
-    Error::Config(format!(
-        "layered: {kind} {name:?} is not defined at the latent points, which are the output's ({error}); layers need \
-         inputs and outputs on the same domain; choose another map"
-    ))
-}
-
-/// Each coordinate between -1 and 1, one column per point.
-fn between_signs(points: &Points) -> Mat<f64> {
-    let dim = points.dim();
-    let side = |k: usize| {
-        let along = || points.iter().map(move |p| p[k]);
-        let (low, high) = (
-            along().fold(f64::INFINITY, f64::min),
-            along().fold(f64::NEG_INFINITY, f64::max),
-        );
-        (
-            0.5 * (low + high),
-            (0.5 * (high - low)).max(f64::MIN_POSITIVE),
-        )
-    };
-    let sides: Vec<(f64, f64)> = (0..dim).map(side).collect();
-    Mat::from_fn(dim, points.len(), |k, i| {
-        ((points.point(i)[k] - sides[k].0) / sides[k].1).clamp(-1.0, 1.0)
-    })
-}
-
 /// Least squares from values at the points to coordinates, outputs along the diagonal.
 fn projection(points: &Points, outputs: &[(String, FieldDecoder)]) -> Result<Mat<f64>> {
     let mut blocks = Vec::new();
@@ -245,7 +203,7 @@ fn projection(points: &Points, outputs: &[(String, FieldDecoder)]) -> Result<Mat
         }
         let design = decoder
             .design_at(points, false)
-            .map_err(|e| elsewhere("output", name, e))?;
+            .map_err(|e| Latent::not_there("output", name, e))?;
         let svd = linalg::thin_svd(design.as_ref())?;
         let largest = svd.s.first().copied().unwrap_or(0.0);
         let mut v = svd.v;

@@ -11,16 +11,22 @@
 //! coordinates; a pointwise network of two layers follows the last layer, which has no activation. Periodic waves on
 //! a box make this a Fourier neural operator; eigenfunctions of the Laplacian carry it to any domain.
 //!
-//! The last layer's values are projected to the coordinates of the output space and added to the closed-form linear
-//! map, from which training starts, or to the mean where that map has memorised its samples. Outputs, floors and
-//! withheld points work as with every other map.
+//! What leaves the network is added to the closed-form linear map, from which training starts, or to the mean where that
+//! map has memorised its samples. It is a field: the coefficients $c(v_l)$ are those of the latent points, and any other
+//! point is pushed through the layers with the functions, the inputs and its coordinates there ([`push`]). Training
+//! then compares values at the latent points ([`goal`]). Otherwise, and wherever coordinates are asked for, the field's
+//! values at the latent points are projected to the coordinates of the output space, as outputs of other maps are.
 
+mod elsewhere;
 mod engine;
+mod fields;
 mod fit;
+mod goal;
 mod groups;
 mod latent;
 mod network;
 mod on_device;
+mod push;
 mod shape;
 mod spec;
 mod transform;
@@ -28,13 +34,15 @@ mod transform;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use elsewhere::Elsewhere;
 pub use fit::LayeredData;
+pub(crate) use goal::ValuesAtPoints;
 pub use latent::Latent;
-pub use spec::LayeredSpec;
 pub(crate) use spec::Sizes;
+pub use spec::{LayeredOutputs, LayeredSpec};
 pub(crate) use transform::Functions;
 
-use super::{CoefficientMap, LinearMap};
+use super::{CoefficientMap, FieldMap, LinearMap};
 use crate::storage::{restore_settled, tensor};
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
@@ -106,6 +114,10 @@ impl CoefficientMap for LayeredMap {
         out
     }
 
+    fn field_map(&self) -> Option<&dyn FieldMap> {
+        self.latent.elsewhere().map(|_| self as &dyn FieldMap)
+    }
+
     fn inputs(&self) -> usize {
         self.latent.inputs()
     }
@@ -120,12 +132,16 @@ impl CoefficientMap for LayeredMap {
 
     fn describe(&self) -> String {
         format!(
-            "{} layers of {} channels and {} functions at {} points, {} parameters, added to {}",
+            "{} layers of {} channels and {} functions at {} points, {} parameters, {}added to {}",
             self.shape.layers,
             self.shape.channels,
             self.latent.functions().len(),
             self.latent.points(),
             self.parameters.len(),
+            match self.latent.elsewhere() {
+                Some(_) => "evaluated at any points, ",
+                None => "",
+            },
             match self.base.slopes() {
                 true => "the linear map",
                 false => "the mean",

@@ -29,17 +29,19 @@ pub(super) struct Frozen<T> {
     /// Coordinates of the points, one column per point.
     coordinates: Mat<T>,
     transform: Transform<T>,
+    /// To what is compared: coordinates, or values at some of the points.
     projection: Mat<T>,
 }
 
 impl<T: Scalar> Frozen<T> {
-    pub(super) fn new(shape: Shape, latent: &Latent) -> Self {
+    /// Values at the latent points are compared as what `projection` makes of them.
+    pub(super) fn new(shape: Shape, latent: &Latent, projection: &Mat<f64>) -> Self {
         Frozen {
             shape,
             points: latent.points(),
             coordinates: cast(latent.coordinates().as_ref()),
             transform: Transform::new(latent.functions()),
-            projection: cast(latent.projection().as_ref()),
+            projection: cast(projection.as_ref()),
         }
     }
 }
@@ -162,15 +164,15 @@ impl<T: Scalar> Workspace<T> {
 }
 
 /// Columns of `rows` numbers.
-fn view<T>(values: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
+pub(super) fn view<T>(values: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
     MatRef::from_column_major_slice(&values[..rows * columns], rows, columns)
 }
 
-fn view_mut<T>(values: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
+pub(super) fn view_mut<T>(values: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
     MatMut::from_column_major_slice_mut(&mut values[..rows * columns], rows, columns)
 }
 
-fn product<T: Scalar>(
+pub(super) fn product<T: Scalar>(
     to: MatMut<'_, T>,
     accum: Accum,
     a: MatRef<'_, T>,
@@ -181,7 +183,7 @@ fn product<T: Scalar>(
 }
 
 /// $WX + b$ of `n` columns.
-fn affine<T: Scalar>(place: &Affine, parameters: &[T], x: &[T], to: &mut [T], n: usize) {
+pub(super) fn affine<T: Scalar>(place: &Affine, parameters: &[T], x: &[T], to: &mut [T], n: usize) {
     let bias = &parameters[place.bias()];
     let to = &mut to[..place.rows * n];
     to.par_chunks_mut(place.rows * CHUNK.div_ceil(place.rows))
@@ -342,6 +344,26 @@ impl<T: Scalar> Frozen<T> {
                     to.fill(T::default());
                 }
             });
+    }
+
+    /// What layer `l` adds to the coefficients of all channels and samples of the last pass, place after place.
+    pub(super) fn mixed<'w>(
+        &self,
+        l: usize,
+        parameters: &[T],
+        batch: usize,
+        work: &'w mut Workspace<T>,
+    ) -> &'w [T] {
+        let (_, modes) = &self.shape.places().layers[l];
+        let from = &work.coefficients[l];
+        self.mix(
+            &parameters[modes.clone()],
+            false,
+            from,
+            &mut work.mixed,
+            batch,
+        );
+        &work.mixed
     }
 
     /// Values at the points by the last weights, and their coordinates.
@@ -527,7 +549,7 @@ impl<T: Scalar> Frozen<T> {
     }
 }
 
-fn activate<T: Scalar>(activation: Activation, inputs: &mut [T], values: &mut [T]) {
+pub(super) fn activate<T: Scalar>(activation: Activation, inputs: &mut [T], values: &mut [T]) {
     let chunks = inputs
         .par_chunks_mut(CHUNK)
         .zip(values.par_chunks_mut(CHUNK));

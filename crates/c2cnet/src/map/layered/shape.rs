@@ -1,5 +1,6 @@
 //! The sizes of a layered network, and where its parts stand among the parameters.
 
+use super::{Latent, LayeredSpec};
 use crate::map::mlp::Activation;
 use crate::map::mlp::scalar::Scalar;
 use rand::{RngExt, SeedableRng};
@@ -55,6 +56,19 @@ pub(super) struct Places {
 }
 
 impl Shape {
+    /// Of the layers that `spec` describes.
+    pub(super) fn new(spec: &LayeredSpec, latent: &Latent) -> Self {
+        Shape {
+            inputs: latent.channels(),
+            channels: spec.channels,
+            matrices: latent.functions().groups().matrices(),
+            layers: spec.layers,
+            hidden: spec.hidden,
+            outputs: latent.components(),
+            activation: spec.activation,
+        }
+    }
+
     pub(super) fn places(&self) -> Places {
         let (c, m) = (self.channels, self.matrices);
         let affine = |rows, columns, start| Affine {

@@ -34,6 +34,16 @@ pub(crate) struct Sizes {
     pub axes: usize,
 }
 
+/// What layers predict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LayeredOutputs {
+    /// Fields: they learn values at latent points, and any other point is pushed through them.
+    Points,
+    /// Coordinates of the output space.
+    Space,
+}
+
 /// Settings of the layered map.
 ///
 /// | Name | Default | Purpose | Range |
@@ -44,6 +54,7 @@ pub(crate) struct Sizes {
 /// | `hidden` | 128 | width of the pointwise network after the last layer | 1 to 4,096 |
 /// | `basis` | `laplace` | the layers' basis: on the data's triangles, if there are any, else on the box | any family that is not learned |
 /// | `points` | 1024 | latent points, at most: the output's own, fewer lines of a larger grid, or as many well spread ones | at least 16 |
+/// | `outputs` | `space` | what they predict: coordinates of the output space, or fields that they learn at the latent points and that are evaluated by pushing any point through the layers, where all samples share the output's points | `space`, `points` |
 /// | `activation` | `gelu` | between layers | `gelu`, `gelu-tanh`, `tanh`, `relu`, `silu` |
 /// | `optimiser` | `adamw`, decay 1,000 over the number of samples, at most 1; a hundredth of that for waves along periodic axes | the update rule | see [`Optimiser`] |
 /// | `schedule` | `one-cycle` | how the learning rate changes | `paper`, `one-cycle`, `cosine`, `constant` |
@@ -69,6 +80,8 @@ pub struct LayeredSpec {
     pub basis: Option<BasisSpec>,
     /// Latent points, at most.
     pub points: usize,
+    /// What they predict.
+    pub outputs: LayeredOutputs,
     /// The activation.
     pub activation: Activation,
     /// The update rule.
@@ -100,6 +113,7 @@ impl Default for LayeredSpec {
             hidden: 128,
             basis: None,
             points: 1024,
+            outputs: LayeredOutputs::Space,
             activation: Activation::Gelu,
             optimiser: None,
             schedule: Schedule::OneCycle,

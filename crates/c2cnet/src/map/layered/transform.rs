@@ -40,21 +40,17 @@ impl Functions {
     /// If all of them are zero.
     pub(crate) fn at_points(basis: &Mat<f64>) -> Result<Self> {
         let points = basis.nrows();
-        let most = basis.ncols().min(points);
-        let qr = linalg::Qr::new(basis.as_ref().subcols(0, most).to_owned());
-        let r = qr.r();
-        let largest = (0..most).map(|i| r[(i, i)].abs()).fold(0.0, f64::max);
-        let kept: Vec<usize> = (0..most)
-            .filter(|&i| r[(i, i)].abs() > DEPENDENT * largest)
-            .collect();
+        let kept = independent(basis);
         if kept.is_empty() {
             return Err(Error::Config(
                 "layered: every function of the layers' basis is zero at the latent points; name another basis".into(),
             ));
         }
-        let q = qr.q_mul(Mat::<f64>::identity(most, most).as_ref());
-        let all = linalg::select_columns(q.as_ref(), &kept) * faer::Scale((points as f64).sqrt());
-        Ok(Functions::of_columns(all))
+        let qr = linalg::Qr::new(linalg::select_columns(basis.as_ref(), &kept));
+        let q = qr.q_mul(Mat::<f64>::identity(kept.len(), kept.len()).as_ref());
+        Ok(Functions::of_columns(
+            q * faer::Scale((points as f64).sqrt()),
+        ))
     }
 
     /// From functions that are orthonormal already.
@@ -115,6 +111,50 @@ impl Functions {
         })
     }
 
+    /// $\psi_j$ at the points, one column per function.
+    pub(super) fn to_dense(&self) -> Mat<f64> {
+        let points = self.axes.iter().map(Mat::nrows).product();
+        Mat::from_fn(points, self.len(), |mut p, j| {
+            let (mut place, mut value) = (self.places[j], 1.0);
+            for axis in self.axes.iter().rev() {
+                value *= axis[(p % axis.nrows(), place % axis.ncols())];
+                (p, place) = (p / axis.nrows(), place / axis.ncols());
+            }
+            value
+        })
+    }
+
+    /// The place of each function among the coefficients.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// $T$ with $\psi = \varphi T$, from the basis $\varphi$ at the points: what makes it orthonormal there, and is the
+    /// same at every other point.
+    ///
+    /// # Errors
+    /// If the factorisation fails.
+    pub(super) fn from_basis(&self, basis: &Mat<f64>) -> Result<Mat<f64>> {
+        let kept = match self.len() == basis.ncols() {
+            true => (0..self.len()).collect(),
+            false => independent(basis),
+        };
+        let found = linalg::select_columns(basis.as_ref(), &kept);
+        let mean = faer::Scale(1.0 / basis.nrows() as f64);
+        let of_basis = linalg::mul(self.to_dense().transpose(), found.as_ref()) * mean;
+        let svd = linalg::thin_svd(of_basis.as_ref())?;
+        let mut v = svd.v;
+        for (j, s) in svd.s.iter().enumerate() {
+            v.col_mut(j).iter_mut().for_each(|x| *x /= s);
+        }
+        let inverse = linalg::mul(v.as_ref(), svd.u.transpose());
+        let mut all = Mat::zeros(basis.ncols(), self.len());
+        for (row, &k) in kept.iter().enumerate() {
+            all.row_mut(k).copy_from(inverse.row(row));
+        }
+        Ok(all)
+    }
+
     /// Which functions make groups.
     pub(super) fn groups(&self) -> Groups {
         let sizes: Vec<usize> = self.axes.iter().map(Mat::ncols).collect();
@@ -154,6 +194,16 @@ impl Functions {
             && seen.len() == self.places.len()
             && functions.is_some_and(|all| last < all)
     }
+}
+
+/// The columns that do not depend on those before them.
+fn independent(basis: &Mat<f64>) -> Vec<usize> {
+    let most = basis.ncols().min(basis.nrows());
+    let r = linalg::Qr::new(basis.as_ref().subcols(0, most).to_owned()).r();
+    let largest = (0..most).map(|i| r[(i, i)].abs()).fold(0.0, f64::max);
+    (0..most)
+        .filter(|&i| r[(i, i)].abs() > DEPENDENT * largest)
+        .collect()
 }
 
 /// The partner of each function along an axis: a shift by one line, the last following the first, turns both into

@@ -38,7 +38,11 @@ impl<T: Scalar> Bench<T> {
 
     fn with(functions: Functions, layers: usize, batch: Option<usize>, steps: usize) -> Self {
         let problem = problem_with(40, functions);
-        let frozen = Frozen::new(shape(&problem.latent, layers), &problem.latent);
+        let frozen = Frozen::new(
+            shape(&problem.latent, layers),
+            &problem.latent,
+            problem.latent.projection(),
+        );
         let frame = Frame {
             axes: None,
             scale: 0.7,

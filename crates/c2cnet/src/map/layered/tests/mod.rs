@@ -1,6 +1,7 @@
 //! Tests of the layered map: gradients, its start, determinism, resuming, storage.
 
 mod device;
+mod push;
 
 use super::engine::{Engine, Samples};
 use super::network::{Frozen, Inputs};
@@ -102,6 +103,7 @@ impl Problem {
                 per_sample: None,
             },
             latent: &self.latent,
+            values: None,
         }
     }
 
@@ -155,7 +157,7 @@ fn gradients_are_limits_of_differences() {
                 outputs: 2,
                 activation,
             };
-            let frozen = Frozen::<f64>::new(shape, &problem.latent);
+            let frozen = Frozen::<f64>::new(shape, &problem.latent, problem.latent.projection());
             let frame = Frame {
                 axes: None,
                 scale: 0.7,
