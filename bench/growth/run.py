@@ -119,8 +119,6 @@ def run(command, folder, axis, most, kept):
 def exponent(points):
     """The slope of log y over log x by least squares, over the upper sizes: at most four, the smallest ones left out."""
     upper = points[-4:] if len(points) > 4 else points[-3:]
-    if len(upper) < 2:
-        return math.nan
     x, y = ([math.log(p[i]) for p in upper] for i in (0, 1))
     mx, my = sum(x) / len(x), sum(y) / len(y)
     return sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)
@@ -139,7 +137,7 @@ def tables(kept):
     for axis, (_, _, fits) in AXES.items():
         for name, *_ in fits:
             rows = series(kept, axis, name)
-            if len(rows) > 1:
+            if len(rows) > 2:
                 cpu = exponent([(s, r["cpu"]) for s, r in rows])
                 peak = exponent([(s, r["peak"]) for s, r in rows])
                 lines += [f"| {axis} | {name} | {rows[0][0]:,} to {rows[-1][0]:,} | {cpu:.2f} | {peak:.2f} |"]
@@ -243,7 +241,8 @@ def main():
     cores = os.cpu_count()
     head = (
         f"\n## Figures\n\n{platform.machine()}, {cores} cores, shared with other work where the load is above {cores}: then seconds say "
-        "little, and processor seconds a few tens of percent too much. Exponents are fitted to the upper sizes, at most four.\n\n"
+        "little, and processor seconds a few tens of percent too much. Exponents are fitted to the upper sizes, at most four and at least "
+        "three; fits of fewer sizes have none.\n\n"
         "![time and memory over the sizes](growth.svg)\n"
     )
     (HERE / "RESULTS.md").write_text("\n".join([intro + head, *tables(kept), *beyond(kept)]) + "\n")
