@@ -215,10 +215,13 @@ def figure(kept, path):
             sizes = [s for s, _ in rows]
             axes[0, column].loglog(sizes, [r["cpu"] for _, r in rows], "o-", label=name)
             axes[1, column].loglog(sizes, [r["peak"] / 2**20 for _, r in rows], "o-", label=name)
+        measured_sizes = sorted({size for name, *_ in fits for size, _ in series(kept, axis, name)})
+        axes[1, column].set_xticks(measured_sizes, [f"{size:,}" for size in measured_sizes], fontsize=8)
         axes[1, column].set_xlabel(axis)
         axes[0, column].legend(fontsize=8)
         for row in (0, 1):
             axes[row, column].grid(alpha=0.3)
+            axes[row, column].minorticks_off()
     axes[0, 0].set_ylabel("processor seconds")
     axes[1, 0].set_ylabel("peak memory, MiB")
     fig.savefig(path, metadata={"Date": None})
