@@ -75,21 +75,23 @@ def fit(
     blocks = _blocks(f, u)
     counts = f.chunks[0]
     leading = next((i for i, n in enumerate(itertools.accumulate(counts), 1) if n >= first), len(counts))
-    begin, share, accumulate, merge, finish = (
-        dask.delayed(work, pure=False) for work in (_begin, C2CNet.empty, _accumulate, _merge, _finish)
+    begin, share, first_sums, accumulate, merge, finish = (
+        dask.delayed(work, pure=False)
+        for work in (_begin, C2CNet.empty, _sums_of, _accumulate, _merge, _finish)
     )
     verbose = parameters.pop("verbose", False)
     with _listening(C2CNet(verbose=verbose)._listener(), counts) as topic:
         begun = begin(blocks[:leading], x, y, centres, parameters, topic)
         # Without its sums: this goes to every worker.
         settled = share(begun)
-        sums = [begun]
+        # Sums travel alone: what is settled would cost as much again.
+        sums = [first_sums(begun)]
         for number, block in enumerate(blocks[leading:], leading):
             sums.append(accumulate(settled, *block, number, topic))
         while len(sums) > 1:
             pairs = [merge(*pair) for pair in zip(sums[::2], sums[1::2])]
             sums = pairs + sums[len(sums) // 2 * 2 :]
-        (model,) = dask.compute(finish(sums[0], topic))
+        (model,) = dask.compute(finish(settled, sums[0], topic))
     fitted: C2CNet = model
     fitted.verbose = verbose
     return fitted
@@ -152,21 +154,23 @@ def _begin(
     return begun
 
 
-def _accumulate(
-    settled: C2CNet, f: NDArray[Any], u: NDArray[Any], number: int, topic: str | None
-) -> C2CNet:
-    sums = settled.empty().partial_fit(f, u)
+def _sums_of(begun: C2CNet) -> Any:
+    return begun._sums
+
+
+def _accumulate(settled: C2CNet, f: NDArray[Any], u: NDArray[Any], number: int, topic: str | None) -> Any:
+    sums = settled.empty().partial_fit(f, u)._sums
     _tell(topic, {"blocks": [number]})
     return sums
 
 
-def _merge(one: C2CNet, other: C2CNet) -> C2CNet:
-    merged: C2CNet = copy.copy(one).merge(other)
-    return merged
+def _merge(one: Any, other: Any) -> Any:
+    return one.merged(other)
 
 
-def _finish(all_samples: C2CNet, topic: str | None) -> C2CNet:
-    solved = _watched(copy.copy(all_samples), topic)
+def _finish(settled: C2CNet, sums: Any, topic: str | None) -> C2CNet:
+    solved = _watched(settled.empty(), topic)
+    solved._sums = sums
     _tell(topic, {"step": "solving for the map"})
     solved._fitted()
     solved.verbose = False
