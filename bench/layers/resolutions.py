@@ -1,6 +1,8 @@
-"""Other resolutions and sensors than those of the fit: two-valued Darcy flow on grids that lie in one of 421 x 421.
+"""Other resolutions and sensors than those of the fit: Darcy flow on grids that lie in one of 421 x 421 (a coefficient of
+two values) or 141 x 141 (a smooth logarithm).
 
     python bench/layers/resolutions.py FOLDER [--coarse 16 --fine 31] [--device cpu] [--seed 0]
+    python bench/layers/resolutions.py FOLDER --coefficient smooth --coarse 15 --fine 29 --samples 800 --tests 100
     python bench/layers/resolutions.py FOLDER --coarse 85 --fine 141 --device cuda --set functions=300 points=7225 epochs=60
 
 Everything is fitted on the coarse grid. Then inputs, outputs or both come from the fine grid, or from as many random points of
@@ -20,7 +22,8 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-FINEST, TRAIN, TEST = 421, 1000, 200
+# Where a problem is solved, and its settings.
+PROBLEMS = {"binary": (421, {"coefficient": "binary", "modes": 421}), "smooth": (141, {})}
 
 
 def main() -> None:
@@ -29,7 +32,9 @@ def main() -> None:
     parser.add_argument("--c2cnet", default=str(ROOT / "target/release/c2cnet"))
     parser.add_argument("--coarse", type=int, default=16)
     parser.add_argument("--fine", type=int, default=31)
-    parser.add_argument("--samples", type=int, default=TRAIN, help="training samples")
+    parser.add_argument("--coefficient", choices=PROBLEMS, default="binary")
+    parser.add_argument("--samples", type=int, default=1000, help="training samples")
+    parser.add_argument("--tests", type=int, default=200, help="test samples")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seed", type=int, default=0, help="of the fits; data have seed 0")
     parser.add_argument("--set", nargs="*", default=[], metavar="KEY=VALUE", help="settings of map.layered")
@@ -46,13 +51,18 @@ def main() -> None:
         fno(options, seconds[0], tests)
 
 
+def data(options: argparse.Namespace, n: int) -> Path:
+    return options.folder / f"{options.coefficient}-{n}-{options.samples}.npz"
+
+
 def grid(options: argparse.Namespace, n: int) -> Path:
-    path = options.folder / f"binary-{n}-{options.samples}.npz"
-    if (FINEST - 1) % (n - 1):
-        sys.exit(f"{n} x {n} points do not lie in {FINEST} x {FINEST}; {FINEST - 1} must be a multiple of one less")
+    path = data(options, n)
+    finest, settings = PROBLEMS[options.coefficient]
+    if (finest - 1) % (n - 1):
+        sys.exit(f"{n} x {n} points do not lie in {finest} x {finest}; {finest - 1} must be a multiple of one less")
     if not path.exists():
-        settings = {"coefficient": "binary", "modes": FINEST, "points": n, "refine": (FINEST - 1) // (n - 1),
-                    "n_train": options.samples, "n_test": TEST}
+        settings = settings | {"points": n, "refine": (finest - 1) // (n - 1), "n_train": options.samples,
+                               "n_test": options.tests}
         flags = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         subprocess.run([options.c2cnet, "generate", "darcy2d", "--seed", "0", "-o", path, *flags], check=True,
                        capture_output=True)
@@ -68,7 +78,7 @@ def test_files(options: argparse.Namespace, coarse: Path, fine: Path) -> dict[st
     files = {}
     for name, given, asked in [("own points", own, own), ("outputs fine", own, other), ("outputs at random points", own, random),
                                ("inputs fine", other, own), ("inputs at random points", random, own), ("both fine", other, other)]:
-        files[name] = options.folder / f"test-{options.coarse}-{options.fine}-{name.replace(' ', '-')}.npz"
+        files[name] = options.folder / f"test-{coarse.stem}-{options.fine}-{name.replace(' ', '-')}.npz"
         if not files[name].exists():
             last = slice(options.samples, None)
             np.savez(files[name], x=given["x"], f=given["f"][last], y=asked["y"], u=asked["u"][last])
@@ -76,12 +86,11 @@ def test_files(options: argparse.Namespace, coarse: Path, fine: Path) -> dict[st
 
 
 def layers(options: argparse.Namespace, variant: str, tests: dict[str, Path]) -> float:
-    model = options.folder / f"{options.coarse}-{variant}-{options.seed}.c2c"
+    model = options.folder / f"{options.coefficient}-{options.coarse}-{variant}-{options.seed}.c2c"
     settings = [*(f"map.layered.{setting}" for setting in options.set), f"map.layered.outputs={variant}"]
     flags = [word for setting in settings for word in ("--set", setting)]
-    data = options.folder / f"binary-{options.coarse}-{options.samples}.npz"
     begin = time.monotonic()
-    subprocess.run([options.c2cnet, "fit", data, "-o", model, "--force", "--map", "layered", "--seed", str(options.seed),
+    subprocess.run([options.c2cnet, "fit", data(options, options.coarse), "-o", model, "--force", "--map", "layered", "--seed", str(options.seed),
                     "--device", options.device, "--input-basis", 'family="point-values"', *flags], check=True, capture_output=True)
     seconds = time.monotonic() - begin
     errors = []
@@ -110,7 +119,7 @@ def fno(options: argparse.Namespace, seconds: float, tests: dict[str, Path]) -> 
     from peers.train import Recipe, Trainer, predict
 
     torch.manual_seed(options.seed)
-    files = [options.folder / f"binary-{n}-{options.samples}.npz" for n in (options.coarse, options.fine)]
+    files = [data(options, n) for n in (options.coarse, options.fine)]
     (own, own_test), (other, other_test) = ([part.to(options.device) for part in read(file)] for file in files)
     sizes = FNO_SIZES[2]
     padded = (options.coarse + sizes["padding"]) // 2

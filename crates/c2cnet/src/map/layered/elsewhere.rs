@@ -45,7 +45,7 @@ impl Elsewhere {
     pub(crate) fn new(basis: FieldBasis, functions: &Functions, points: &Points) -> Result<Self> {
         let at_points = basis.parts()[0].evaluate(points)?.to_dense();
         Ok(Elsewhere {
-            transform: functions.from_basis(&at_points)?,
+            transform: functions.change_of_basis(&at_points)?,
             basis,
             sides: sides(points),
         })

@@ -134,7 +134,7 @@ impl Functions {
     ///
     /// # Errors
     /// If the factorisation fails.
-    pub(super) fn from_basis(&self, basis: &Mat<f64>) -> Result<Mat<f64>> {
+    pub(super) fn change_of_basis(&self, basis: &Mat<f64>) -> Result<Mat<f64>> {
         let kept = match self.len() == basis.ncols() {
             true => (0..self.len()).collect(),
             false => independent(basis),

@@ -257,3 +257,16 @@ fn pushed_points_pass_the_floor_of_the_output_space() {
     let (pushed, projected) = (error(pushed), error(projected));
     assert!(pushed < projected, "{pushed:e} against {projected:e}");
 }
+
+#[test]
+fn pushed_points_are_the_same_bits_from_a_file() {
+    let fitted = fitted();
+    let map: &dyn CoefficientMap = &fitted.map;
+    let bytes = Archive::of(&map).unwrap().to_bytes().unwrap();
+    let archive = Archive::from_bytes(&bytes, "map".as_ref()).unwrap();
+    let loaded: Box<dyn CoefficientMap> = archive.restore("map").unwrap();
+    let points = Points::new(1, vec![0.1, 0.33, 0.9]).unwrap();
+    let fields = loaded.field_map().unwrap();
+    let found = fields.added(fitted.coefficients.as_ref(), &fitted.encoders, &points);
+    assert!(found.unwrap() == fitted.added(&points));
+}
