@@ -54,11 +54,11 @@ const KERNELS: [KernelFunction; 3] = [
 ];
 
 /// The most samples with which parameters are chosen; the final fit uses all.
-const SEARCH_SAMPLES: usize = 2000;
+const SEARCH_SAMPLES: usize = 3000;
 
 /// Samples for a first selection of kernels and exponents before the full comparison, a fifth of
 /// them held out. With at most twice as many samples there is only the full comparison.
-const COARSE_SAMPLES: usize = 600;
+const COARSE_SAMPLES: usize = 800;
 
 /// Candidates worse than the best by this factor on the coarse samples are dropped, ...
 const NEAR: f64 = 1.25;
