@@ -79,7 +79,7 @@ def row(command, folder, name):
     fit = [command, "fit", *arguments, "-o", model, "--json"]
     if name == "resumed":
         for resume in ([], ["--resume"]):
-            stopped = measured([*fit, *resume], interrupt_after=4.0)
+            stopped = measured([*fit, *resume], interrupt_after=1.5)
             assert stopped["code"] == 130, "done before it was interrupted; interrupt earlier"
         fit.append("--resume")
     found = measured(fit)
