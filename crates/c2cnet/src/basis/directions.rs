@@ -117,23 +117,17 @@ fn left_singular(a: Mat<f64>, most: usize, allowed: f64) -> Result<(Vec<f64>, Ma
 fn from_gram(a: MatRef<'_, f64>, most: usize) -> Result<(Vec<f64>, Mat<f64>)> {
     let (n, samples) = a.shape();
     if samples >= n {
-        let (eigenvalues, vectors) = linalg::symmetric_eigen(lower_gram(a).as_ref())?;
+        let (eigenvalues, vectors) = linalg::symmetric_eigen(linalg::lower_gram(a).as_ref())?;
         return Ok(leading(&eigenvalues, vectors.as_ref(), most));
     }
-    let (eigenvalues, vectors) = linalg::symmetric_eigen(lower_gram(a.transpose()).as_ref())?;
+    let (eigenvalues, vectors) =
+        linalg::symmetric_eigen(linalg::lower_gram(a.transpose()).as_ref())?;
     let (sigma, w) = leading(&eigenvalues, vectors.as_ref(), most);
     let mut u = linalg::mul(a, w.as_ref());
     for (j, s) in sigma.iter().enumerate() {
         u.col_mut(j).iter_mut().for_each(|v| *v /= s);
     }
     Ok((sigma, u))
-}
-
-/// The lower half of $AA^\top$.
-fn lower_gram(a: MatRef<'_, f64>) -> Mat<f64> {
-    let mut gram = Mat::zeros(a.nrows(), a.nrows());
-    linalg::add_gram(gram.as_mut(), a);
-    gram
 }
 
 /// The largest eigenvalues' roots that a Gram matrix resolves above rounding, descending, and their vectors.

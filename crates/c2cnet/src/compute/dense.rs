@@ -101,9 +101,7 @@ impl Dense for Cpu {
     }
 
     fn gram(&self, a: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let mut gram = Mat::zeros(a.nrows(), a.nrows());
-        linalg::add_gram(gram.as_mut(), a);
-        Ok(gram)
+        Ok(linalg::lower_gram(a))
     }
 
     fn symmetric_eigen(&self, a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {

@@ -53,8 +53,7 @@ pub(super) fn above(
         return Ok(None);
     }
     let m = dense.ncols();
-    let mut gram = Mat::zeros(m, m);
-    linalg::add_gram(gram.as_mut(), dense.transpose());
+    let gram = linalg::lower_gram(dense.transpose());
     let (values, vectors) = linalg::symmetric_eigen(gram.as_ref())?;
     let kept = |&i: &usize| values[i] >= (1.0 - MARGIN) * threshold;
     let kept: Vec<usize> = (0..m).rev().take_while(kept).collect();

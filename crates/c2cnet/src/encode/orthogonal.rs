@@ -4,7 +4,7 @@
 //! the place of a QR factorisation, its $Q$ and singular values.
 
 use crate::linalg;
-use faer::{Mat, MatRef};
+use faer::MatRef;
 
 /// Scalar products this small, relative to the norms, are rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -38,14 +38,14 @@ pub(super) fn orthogonal_norms(a: MatRef<'_, f64>) -> Option<Vec<f64>> {
         return None;
     }
     let all: Vec<usize> = (0..m).collect();
-    let mut gram = Mat::zeros(m, m);
-    linalg::add_gram(gram.as_mut(), a.transpose());
+    let gram = linalg::lower_gram(a.transpose());
     orthogonal(gram.as_ref(), &all, true).then_some(norms)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use faer::Mat;
 
     #[test]
     fn orthogonal_columns_are_told_from_others() {

@@ -65,6 +65,13 @@ pub(crate) fn add_gram(c: MatMut<'_, f64>, a: MatRef<'_, f64>) {
     tiles::add_gram(c, a, 1.0);
 }
 
+/// The lower half of $AA^\top$; the upper half means nothing.
+pub(crate) fn lower_gram(a: MatRef<'_, f64>) -> Mat<f64> {
+    let mut gram = Mat::zeros(a.nrows(), a.nrows());
+    add_gram(gram.as_mut(), a);
+    gram
+}
+
 /// Runs `work(first_column, columns)` on consecutive chunks of at most `width` columns, in parallel.
 pub fn par_column_chunks(
     matrix: MatMut<'_, f64>,

@@ -292,8 +292,7 @@ impl LeftOut<'_> {
 fn left_of_samples(a: MatRef<'_, f64>, tau: f64) -> Option<Vec<f64>> {
     let (rows, samples) = a.shape();
     let wide = rows <= samples;
-    let mut gram = Mat::zeros(rows.min(samples), rows.min(samples));
-    linalg::add_gram(gram.as_mut(), if wide { a } else { a.transpose() });
+    let mut gram = linalg::lower_gram(if wide { a } else { a.transpose() });
     for i in 0..gram.nrows() {
         gram[(i, i)] += tau;
     }

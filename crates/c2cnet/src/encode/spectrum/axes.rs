@@ -158,9 +158,7 @@ fn gram_factor(orthonormal: &Separable, skip: &[bool]) -> Option<Mat<f64>> {
     let rows: Vec<usize> = (0..skip.len()).filter(|&i| skip[i]).collect();
     let w = orthonormal.dense_rows(&rows);
     let m = w.ncols();
-    let mut gram = Mat::zeros(m, m);
-    linalg::add_gram(gram.as_mut(), w.transpose());
-    gram = Mat::<f64>::identity(m, m) - gram;
+    let mut gram = Mat::<f64>::identity(m, m) - linalg::lower_gram(w.transpose());
     if !linalg::cholesky_in_place(gram.as_mut()) {
         return None;
     }
